@@ -1,0 +1,38 @@
+# Language, code generation and warnings.
+#
+# The flags set here hold for every source, Verilated ones included. Warnings are a target of their own, datum_warnings,
+# which hand-written code links and generated code does not.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# assert() stays on in the build for development; only Release drops it.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A GNU_UNIQUE symbol pins its library in the process for ever and joins statics of separately loaded libraries.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
+endif()
+
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+add_compile_options(-fstack-protector-strong)
+
+if(DATUM_SANITIZE)
+  add_compile_options(-fsanitize=${DATUM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${DATUM_SANITIZE})
+else()
+  # The sanitizers intercept the plain functions, not the fortified ones: fortify only without them.
+  add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
+  add_compile_definitions($<$<CONFIG:RelWithDebInfo>:_GLIBCXX_ASSERTIONS>)
+endif()
+
+add_library(datum_warnings INTERFACE)
+target_compile_options(datum_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)

@@ -1,0 +1,27 @@
+# What a user of the build may choose.
+
+set(DATUM_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
+set_property(CACHE DATUM_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
+option(DATUM_WITH_RTL "Build the Verilated board, so that rtl: addresses work" ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)
+endif()
+
+# Verilated code is generated, large, and not ours to instrument: sanitized builds run on model: alone.
+if(DATUM_SANITIZE AND DATUM_WITH_RTL)
+  set(DATUM_WITH_RTL OFF CACHE BOOL "Build the Verilated board, so that rtl: addresses work" FORCE)
+  message(STATUS "DATUM_SANITIZE is set: the RTL board is not built, only model: is available")
+endif()
+
+# Everything that runs lies in bin/, everything that is loaded in lib/, so that scripts and tests need no map.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/archive")
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(DATUM_CCACHE ccache)
+if(DATUM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${DATUM_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${DATUM_CCACHE}")
+endif()
