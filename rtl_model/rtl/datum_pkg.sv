@@ -1,0 +1,49 @@
+// Types shared by the blocks of the board that are not part of the register description.
+package datum_pkg;
+
+  // Sizes of the reference build. Every block takes what it needs as a parameter; these are the defaults of the top.
+  localparam int unsigned DataWidth = 512;
+  localparam int unsigned DataBytes = DataWidth / 8;
+  localparam int unsigned RingCount = 64;
+  localparam int unsigned RingWidth = 6;
+  localparam int unsigned ChannelCount = 4;
+  localparam int unsigned SpaceCount = 256;
+  localparam int unsigned SpaceWidth = 8;
+  localparam int unsigned VaWidth = 48;
+  localparam int unsigned PaWidth = 52;
+  localparam int unsigned PageShift = 12;
+
+  // Where a translated access goes.
+  typedef enum logic [1:0] {
+    TargetDram   = 2'd0,
+    TargetOnchip = 2'd1,
+    TargetHost   = 2'd2
+  } target_e;
+
+  // A translated address; also the address format of the AXI ports between the blocks (target on top).
+  typedef struct packed {
+    target_e              target;
+    logic [PaWidth-1:0]   address;
+  } phys_t;
+  localparam int unsigned PhysWidth = $bits(phys_t);
+
+  // Identifier width of one AXI manager inside the board; the fabric puts the manager's number above it.
+  localparam int unsigned ManagerIdWidth = 6;
+
+  // A question to the MMU: one page at a time.
+  typedef struct packed {
+    logic [SpaceWidth-1:0]         space;
+    logic [VaWidth-1:PageShift]    page;
+    logic                          write;
+  } translate_req_t;
+
+  // The answer, in the order of the questions. `size` 0: 4 KiB, 1: 2 MiB, 2: 1 GiB page, of which `frame` is the 4 KiB frame
+  // of the asked page. `reason` is a fault_reason of the register description; 0 means that the access is allowed.
+  typedef struct packed {
+    target_e                       target;
+    logic [PaWidth-1:PageShift]    frame;
+    logic [1:0]                    size;
+    logic [7:0]                    reason;
+  } translate_rsp_t;
+
+endpackage
