@@ -46,4 +46,42 @@ package datum_pkg;
     logic [7:0]                    reason;
   } translate_rsp_t;
 
+  // AXI4 channels between the blocks, one struct a direction; valid and ready stand beside them. Bursts are INCR, full width
+  // (awsize/arsize = log2(DataBytes)), at most 16 beats, never across a 4 KiB boundary; wstrb selects bytes; the address may be unaligned
+  // only in bits that wstrb covers, so managers send it aligned to DataBytes.
+  typedef struct packed {
+    logic [ManagerIdWidth-1:0]     id;
+    phys_t                         addr;
+    logic [3:0]                    len;   // beats - 1
+  } axi_ax_t;
+
+  typedef struct packed {
+    logic [DataWidth-1:0]          data;
+    logic [DataBytes-1:0]          strb;
+    logic                          last;
+  } axi_w_t;
+
+  typedef struct packed {
+    logic [ManagerIdWidth-1:0]     id;
+    logic [1:0]                    resp;
+  } axi_b_t;
+
+  typedef struct packed {
+    logic [ManagerIdWidth-1:0]     id;
+    logic [DataWidth-1:0]          data;
+    logic [1:0]                    resp;
+    logic                          last;
+  } axi_r_t;
+
+  // What a ring failure leaves in the fault log.
+  typedef struct packed {
+    logic [RingWidth-1:0]          ring;
+    logic [7:0]                    status;
+    logic [7:0]                    reason;
+    logic                          write;
+    logic [14:0]                   space;
+    logic [63:0]                   address;
+    logic [31:0]                   sequence_number;
+  } fault_t;
+
 endpackage
