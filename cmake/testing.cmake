@@ -11,16 +11,38 @@ endif()
 set(DATUM_TEST_LABELS unit contract api parity rtl install lint)
 
 # Registers each GoogleTest case of <target> as a ctest of its own.
-#   datum_discover_tests(<target> LABEL <label> [PREFIX <text>] [TIMEOUT <seconds>] [ENVIRONMENT <NAME=value>...])
+#   datum_discover_tests(<target> LABEL <label> [LONG] [PREFIX <text>] [TIMEOUT <seconds>] [PROCESSORS <n>]
+#                        [ENVIRONMENT <NAME=value>...] [ARGUMENTS <argument>...])
+# LONG: only scripts/test --all runs them. PROCESSORS: how many processors a case keeps busy, so that ctest does not overload.
 function(datum_discover_tests target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;PREFIX;TIMEOUT" "ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LONG" "LABEL;PREFIX;TIMEOUT;PROCESSORS" "ENVIRONMENT;ARGUMENTS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "datum_discover_tests(${target}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
+  endif()
   if(NOT arg_LABEL IN_LIST DATUM_TEST_LABELS)
     message(FATAL_ERROR "datum_discover_tests(${target}): LABEL '${arg_LABEL}' is none of ${DATUM_TEST_LABELS}")
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
+  if(NOT arg_PROCESSORS)
+    set(arg_PROCESSORS 1)
+  endif()
+  set(labels ${arg_LABEL})
+  if(arg_LONG)
+    list(APPEND labels long)
+  endif()
   # Found when ctest runs, not when the program is linked: a build needs no board.
-  gtest_discover_tests(${target} TEST_PREFIX "${arg_PREFIX}" DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${arg_LABEL}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+  gtest_discover_tests(${target} TEST_PREFIX "${arg_PREFIX}" EXTRA_ARGS ${arg_ARGUMENTS} TEST_LIST datum_found_tests
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
+  # gtest_discover_tests flattens lists, so properties that are lists are set by a script of our own, which ctest reads next.
+  get_property(scripts DIRECTORY PROPERTY TEST_INCLUDE_FILES)
+  list(LENGTH scripts index)
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}_properties_${index}.cmake")
+  file(WRITE "${script}" "if(datum_found_tests)
+  set_tests_properties(\${datum_found_tests} PROPERTIES LABELS [==[${labels}]==] ENVIRONMENT [==[${arg_ENVIRONMENT}]==])
+  unset(datum_found_tests)
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
