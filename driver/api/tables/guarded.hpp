@@ -1,0 +1,33 @@
+// The boundary between the API and the driver: no C++ exception crosses it.
+#pragma once
+
+#include "driver/api/tables/failure_answer.hpp"
+
+#include <level_zero/ze_ddi_common.h>
+
+#include <new>
+
+namespace datum::api {
+
+template <auto Function>
+struct Guard;
+
+template <class Return, class... Arguments, Return (*Function)(Arguments...)>
+struct Guard<Function> {
+  static Return ZE_APICALL call(Arguments... arguments) noexcept {
+    try {
+      return Function(arguments...);
+    } catch (const std::bad_alloc&) {
+      return failure_answer<Return>(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+    } catch (...) {
+      return failure_answer<Return>(ZE_RESULT_ERROR_UNKNOWN);
+    }
+  }
+};
+
+/// `Function` as the tables hold it. The driver reports errors as values; what may still be thrown is the standard library's
+/// own, above all std::bad_alloc, and a C program has no way to catch it.
+template <auto Function>
+constexpr auto guarded = &Guard<Function>::call;
+
+}  // namespace datum::api
