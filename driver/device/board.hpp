@@ -1,0 +1,76 @@
+// A board as the driver sees it: one PcieFunction whose registers were recognised and whose capabilities were checked.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <datum/base/result.hpp>
+#include <datum/board/pcie_function.hpp>
+
+#include "driver/device/interrupt_hub.hpp"
+#include "driver/device/mmu.hpp"
+
+namespace datum {
+
+/// What the board said about itself, every number checked against what the driver can handle before it is used.
+struct BoardCapabilities {
+  std::uint32_t version = 0;
+  std::uint32_t build_id = 0;
+  unsigned ring_count = 0;
+  unsigned channel_count = 0;
+  unsigned space_count = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t onchip_bytes = 0;
+  std::uint64_t aperture_fixed_bytes = 0;
+  std::uint64_t aperture_window_bytes = 0;
+  std::uint64_t clock_hz = 0;
+  std::uint64_t timer_hz = 0;
+  bool memory_clean = false;
+};
+
+/// Thread safe. Owned by driver/object/device.hpp.
+class Board {
+ public:
+  /// Opens `address` ("rtl:seed=7", "vfio:0000:03:00.0") through the backend table, recognises and resets the board.
+  static Result<std::unique_ptr<Board>> open(std::string_view address);
+  /// Takes over a function that was opened elsewhere (tests: fakes and decorators).
+  static Result<std::unique_ptr<Board>> adopt(std::unique_ptr<board::PcieFunction> function);
+
+  ~Board();
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+
+  [[nodiscard]] board::PcieFunction& function() noexcept { return *function_; }
+  [[nodiscard]] const BoardCapabilities& capabilities() const noexcept { return capabilities_; }
+  [[nodiscard]] Mmu& mmu() noexcept { return *mmu_; }
+  [[nodiscard]] InterruptHub& hub() noexcept { return *hub_; }
+
+  [[nodiscard]] std::uint32_t read32(std::uint64_t offset) noexcept { return registers_->read32(offset); }
+  [[nodiscard]] std::uint64_t read64(std::uint64_t offset) noexcept { return registers_->read64(offset); }
+  void write32(std::uint64_t offset, std::uint32_t value) noexcept { registers_->write32(offset, value); }
+  void write64(std::uint64_t offset, std::uint64_t value) noexcept { registers_->write64(offset, value); }
+
+  /// TIMER of the board, nanoseconds when capabilities().timer_hz is 10^9.
+  [[nodiscard]] std::uint64_t read_timer() noexcept;
+
+  /// Success, or device_lost with the reason; once lost it stays lost until reset.
+  Status health();
+  /// Called by whoever finds that the board does not answer; the first reason is kept.
+  void declare_lost(std::string reason);
+
+ private:
+  Board() = default;
+
+  std::unique_ptr<board::PcieFunction> function_;
+  board::Bar* registers_ = nullptr;
+  BoardCapabilities capabilities_;
+  std::unique_ptr<Mmu> mmu_;
+  std::unique_ptr<InterruptHub> hub_;
+  struct Loss;
+  std::unique_ptr<Loss> loss_;
+};
+
+}  // namespace datum
