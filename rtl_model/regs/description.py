@@ -30,7 +30,7 @@ class Field:
 
     @property
     def width(self) -> int:
-        return self.high - self.low + 1
+        return max(self.high - self.low + 1, 0)
 
     @property
     def mask(self) -> int:
