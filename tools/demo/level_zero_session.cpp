@@ -1,0 +1,114 @@
+#include "tools/demo/level_zero_session.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace datum::demo {
+
+void check(ze_result_t result, const char* call, ze_driver_handle_t driver) {
+  if (result == ZE_RESULT_SUCCESS) {
+    return;
+  }
+  std::string what = fmt::format("{} failed with 0x{:08x}", call, static_cast<unsigned>(result));
+  const char* sentence = nullptr;
+  if (driver != nullptr && zeDriverGetLastErrorDescription(driver, &sentence) == ZE_RESULT_SUCCESS &&
+      sentence != nullptr && *sentence != '\0') {
+    what += fmt::format(": {}", sentence);
+  }
+  throw Failure{std::move(what)};
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : context_(other.context_), pointer_(std::exchange(other.pointer_, nullptr)) {}
+
+Buffer::~Buffer() {
+  if (pointer_ != nullptr) {
+    zeMemFree(context_, pointer_);
+  }
+}
+
+namespace {
+
+ze_driver_handle_t first_driver() {
+  ze_init_driver_type_desc_t types{};
+  types.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC;
+  types.flags = UINT32_MAX;
+  std::uint32_t count = 0;
+  const ze_result_t counted = zeInitDrivers(&count, nullptr, &types);
+  if (counted != ZE_RESULT_SUCCESS || count == 0) {
+    throw Failure{fmt::format(
+        "the loader found no driver (0x{:08x}); is ZE_ENABLE_ALT_DRIVERS the path of libze_datum.so, and "
+        "does DATUM_BOARDS name a board, such as 'rtl:'?",
+        static_cast<unsigned>(counted))};
+  }
+  count = 1;
+  ze_driver_handle_t driver = nullptr;
+  check(zeInitDrivers(&count, &driver, &types), "zeInitDrivers");
+  return driver;
+}
+
+} // namespace
+
+Session::Session() : driver_(first_driver()) {
+  std::uint32_t count = 1;
+  check(zeDeviceGet(driver_, &count, &device_), "zeDeviceGet", driver_);
+
+  ze_context_desc_t context{};
+  context.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC;
+  check(zeContextCreate(driver_, &context, &context_), "zeContextCreate", driver_);
+
+  ze_command_queue_desc_t queue{};
+  queue.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  queue.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
+  queue.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  check(zeCommandListCreateImmediate(context_, device_, &queue, &list_), "zeCommandListCreateImmediate",
+        driver_);
+
+  void* function = nullptr;
+  if (zeDriverGetExtensionFunctionAddress(driver_, ZEX_DATUM_DEVICE_GET_BOARD_CLOCK, &function) ==
+      ZE_RESULT_SUCCESS) {
+    get_board_clock_ = reinterpret_cast<zex_datum_pfnDeviceGetBoardClock_t>(function);
+  }
+}
+
+Session::~Session() {
+  if (list_ != nullptr) {
+    zeCommandListDestroy(list_);
+  }
+  if (context_ != nullptr) {
+    zeContextDestroy(context_);
+  }
+}
+
+Buffer Session::allocate_device(std::size_t bytes) const {
+  ze_device_mem_alloc_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
+  void* pointer = nullptr;
+  check(zeMemAllocDevice(context_, &desc, bytes, 0, device_, &pointer), "zeMemAllocDevice", driver_);
+  return {context_, pointer};
+}
+
+Buffer Session::allocate_host(std::size_t bytes) const {
+  ze_host_mem_alloc_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC;
+  void* pointer = nullptr;
+  check(zeMemAllocHost(context_, &desc, bytes, 0, &pointer), "zeMemAllocHost", driver_);
+  return {context_, pointer};
+}
+
+void Session::copy(void* to, const void* from, std::size_t bytes) const {
+  check(zeCommandListAppendMemoryCopy(list_, to, from, bytes, nullptr, 0, nullptr),
+        "zeCommandListAppendMemoryCopy", driver_);
+  check(zeCommandListHostSynchronize(list_, UINT64_MAX), "zeCommandListHostSynchronize", driver_);
+}
+
+std::optional<zex_datum_board_clock_t> Session::board_clock() const {
+  zex_datum_board_clock_t clock{};
+  if (get_board_clock_ == nullptr || get_board_clock_(device_, &clock) != ZE_RESULT_SUCCESS) {
+    return std::nullopt;
+  }
+  return clock;
+}
+
+} // namespace datum::demo
