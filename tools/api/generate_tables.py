@@ -48,19 +48,19 @@ def parse_arguments() -> argparse.Namespace:
         type=Path,
         default=default_headers(),
         metavar="FOLDER",
-        help="the include folder that holds level_zero/ (default: where scripts/setup unpacked it)",
+        help="the include folder that holds level_zero/ (default: what scripts/setup unpacked, else /usr/include)",
     )
     parser.add_argument("--check", action="store_true", help="only say whether the generated files are up to date")
     return parser.parse_args()
 
 
 def default_headers() -> Path:
-    """The folder that cmake/level_zero.cmake looks at first."""
+    """Where cmake/level_zero.cmake finds the headers: what scripts/setup unpacked, else the system's own."""
     if root := os.environ.get("DATUM_LOADER_ROOT"):
         return Path(root) / "usr/include"
-    if cache := os.environ.get("DATUM_CACHE"):
-        return Path(cache) / "loader/usr/include"
-    return ROOT / ".cache/loader/usr/include"
+    cache = Path(os.environ.get("DATUM_CACHE") or ROOT / ".cache")
+    unpacked = cache / "loader/usr/include"
+    return unpacked if (unpacked / "level_zero").is_dir() else Path("/usr/include")
 
 
 def outputs(functions: FunctionList) -> dict[str, str]:

@@ -1,0 +1,38 @@
+// datum-bench GROUP [--json]: every figure that the project states, in one form.
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "tools/bench/figure.hpp"
+#include "tools/bench/groups.hpp"
+
+int main(int argc, char** argv) {
+  const std::map<std::string, std::function<std::vector<datum::bench::Figure>()>> groups{
+      {"memory", datum::bench::run_memory_group},
+      {"commands", datum::bench::run_commands_group},
+      {"rtl", datum::bench::run_rtl_group},
+      {"sim", datum::bench::run_sim_group},
+  };
+
+  CLI::App app{"Measures Datum. Cycle counts are exact; times are medians of repetitions on this machine.",
+               "datum-bench"};
+  std::string group;
+  bool json = false;
+  app.add_option("GROUP", group, "memory, commands, rtl or sim")->required()->check(CLI::IsMember(groups));
+  app.add_flag("--json", json, "print an array of objects instead of a table");
+  CLI11_PARSE(app, argc, argv);
+
+  try {
+    const std::vector<datum::bench::Figure> figures = groups.at(group)();
+    json ? datum::bench::print_json(figures) : datum::bench::print_table(figures);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "datum-bench: {}\n", failure.what());
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
