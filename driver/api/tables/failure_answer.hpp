@@ -1,16 +1,16 @@
 // How a function of the API says that it failed, whatever its return type.
 #pragma once
 
-#include <level_zero/ze_ddi_common.h>
-
 #include <cstdint>
 #include <limits>
 #include <type_traits>
 
+#include <level_zero/ze_ddi_common.h>
+
 namespace datum::api {
 
-/// `code` for the functions that return a result code. The few that return a handle or an identifier have no room for it: the
-/// specification gives them the null handle and UINT32_MAX.
+/// `code` for the functions that return a result code. The few that return a handle or an identifier have no
+/// room for it: the specification gives them the null handle and UINT32_MAX.
 template <class Return>
 constexpr Return failure_answer([[maybe_unused]] ze_result_t code) noexcept {
   if constexpr (std::is_same_v<Return, ze_result_t>) {
@@ -18,7 +18,8 @@ constexpr Return failure_answer([[maybe_unused]] ze_result_t code) noexcept {
   } else if constexpr (std::is_same_v<Return, std::uint32_t>) {
     return std::numeric_limits<std::uint32_t>::max();
   } else {
-    static_assert(std::is_pointer_v<Return>, "a return type for which the specification's failure value is not known here");
+    static_assert(std::is_pointer_v<Return>,
+                  "a return type for which the specification's failure value is not known here");
     return nullptr;
   }
 }

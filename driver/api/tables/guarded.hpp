@@ -1,11 +1,11 @@
 // The boundary between the API and the driver: no C++ exception crosses it.
 #pragma once
 
-#include "driver/api/tables/failure_answer.hpp"
+#include <new>
 
 #include <level_zero/ze_ddi_common.h>
 
-#include <new>
+#include "driver/api/tables/failure_answer.hpp"
 
 namespace datum::api {
 
@@ -25,8 +25,8 @@ struct Guard<Function> {
   }
 };
 
-/// `Function` as the tables hold it. The driver reports errors as values; what may still be thrown is the standard library's
-/// own, above all std::bad_alloc, and a C program has no way to catch it.
+/// `Function` as the tables hold it. The driver reports errors as values; what may still be thrown is the
+/// standard library's own, above all std::bad_alloc, and a C program has no way to catch it.
 template <auto Function>
 constexpr auto guarded = &Guard<Function>::call;
 

@@ -17,6 +17,8 @@ void note_loader_version(ze_api_version_t version) noexcept {
   }
 }
 
-void forget_loader_versions() noexcept { lowest.store(ZE_API_VERSION_FORCE_UINT32, std::memory_order_relaxed); }
+void forget_loader_versions() noexcept {
+  lowest.store(ZE_API_VERSION_FORCE_UINT32, std::memory_order_relaxed);
+}
 
 }  // namespace datum::api

@@ -5,7 +5,8 @@
 
 namespace datum::api {
 
-/// The lowest version for which tables were asked; the highest number that the type holds as long as nobody asked. Any thread.
+/// The lowest version for which tables were asked; the highest number that the type holds as long as nobody
+/// asked. Any thread.
 ze_api_version_t lowest_loader_version() noexcept;
 
 /// Remembers that tables of `version` were asked for. Any thread.

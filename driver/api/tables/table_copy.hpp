@@ -1,11 +1,11 @@
 // Copies one of the driver's tables to a loader that may be older or newer than the driver.
 #pragma once
 
-#include "driver/api/tables/loader_version.hpp"
+#include <atomic>
 
 #include <level_zero/ze_ddi_common.h>
 
-#include <atomic>
+#include "driver/api/tables/loader_version.hpp"
 
 namespace datum::api {
 
@@ -21,9 +21,9 @@ struct Slot {
   }
 };
 
-/// Copies the entries that a loader of `version` knows: its struct ends before the others. Every minor version is accepted,
-/// newer ones too, since a loader gives up the whole driver when one table is refused. May be called again and by several
-/// threads at once, before any initialisation.
+/// Copies the entries that a loader of `version` knows: its struct ends before the others. Every minor
+/// version is accepted, newer ones too, since a loader gives up the whole driver when one table is refused.
+/// May be called again and by several threads at once, before any initialisation.
 ///
 /// SUCCESS; INVALID_NULL_POINTER without a destination; UNSUPPORTED_VERSION for another major version.
 template <class... Slots, class Table>

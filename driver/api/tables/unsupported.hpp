@@ -1,9 +1,9 @@
 // What a table holds for a function that is not built.
 #pragma once
 
-#include "driver/api/tables/failure_answer.hpp"
-
 #include <level_zero/ze_ddi_common.h>
+
+#include "driver/api/tables/failure_answer.hpp"
 
 namespace datum::api {
 
@@ -17,7 +17,8 @@ struct Unsupported<Return(ZE_APICALL*)(Arguments...)> {
   }
 };
 
-/// A function of the type that `Pointer` points to, which answers ZE_RESULT_ERROR_UNSUPPORTED_FEATURE and touches nothing.
+/// A function of the type that `Pointer` points to, which answers ZE_RESULT_ERROR_UNSUPPORTED_FEATURE and
+/// touches nothing.
 template <class Pointer>
 constexpr Pointer unsupported = &Unsupported<Pointer>::answer;
 

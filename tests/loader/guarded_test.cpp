@@ -1,0 +1,39 @@
+// No C++ exception leaves the driver.
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "driver/api/tables/guarded.hpp"
+
+namespace datum::tests {
+namespace {
+
+ze_result_t echo(ze_result_t answer) { return answer; }
+
+ze_result_t out_of_memory(std::uint32_t) { throw std::bad_alloc(); }
+
+ze_result_t broken(std::uint32_t) { throw std::logic_error("broken"); }
+
+ze_context_handle_t context_without_memory(ze_driver_handle_t) { throw std::bad_alloc(); }
+
+TEST(GuardedEntry, given_a_function_that_returns_when_called_then_its_answer_is_passed_on) {
+  EXPECT_EQ(api::guarded<&echo>(ZE_RESULT_NOT_READY), ZE_RESULT_NOT_READY);
+}
+
+TEST(GuardedEntry, given_memory_runs_out_when_called_then_out_of_host_memory_is_answered) {
+  EXPECT_EQ(api::guarded<&out_of_memory>(1), ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+}
+
+TEST(GuardedEntry, given_any_other_exception_when_called_then_unknown_is_answered) {
+  EXPECT_EQ(api::guarded<&broken>(1), ZE_RESULT_ERROR_UNKNOWN);
+}
+
+TEST(GuardedEntry, given_a_function_that_returns_a_handle_when_it_throws_then_the_null_handle_is_answered) {
+  EXPECT_EQ(api::guarded<&context_without_memory>(nullptr), nullptr);
+}
+
+}  // namespace
+}  // namespace datum::tests
