@@ -32,6 +32,11 @@ function(datum_discover_tests target)
   if(arg_LONG)
     list(APPEND labels long)
   endif()
+  if(DATUM_SANITIZE MATCHES "address")
+    string(PREPEND arg_PREFIX "asan/")
+  elseif(DATUM_SANITIZE MATCHES "thread")
+    string(PREPEND arg_PREFIX "tsan/")
+  endif()
   # Found when ctest runs, not when the program is linked: a build needs no board.
   gtest_discover_tests(${target} TEST_PREFIX "${arg_PREFIX}" EXTRA_ARGS ${arg_ARGUMENTS} TEST_LIST datum_found_tests
     DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
