@@ -8,16 +8,12 @@
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
+#include "driver/memory/page_run.hpp"
+
 namespace datum {
 
 class Device;
 class Stream;
-
-/// A run of pages of the board's memory.
-struct PageRun {
-  DeviceAddress first;
-  std::uint64_t bytes = 0;
-};
 
 /// Lends the board's rings to the streams of queues. A stream holds a ring while it has work outstanding; when rings are scarce, streams
 /// wait on the host in the order in which they asked. The last few rings are lent only for work that cannot park, so that parked

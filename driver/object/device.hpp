@@ -1,9 +1,12 @@
 // A device of the API: a board and what the process keeps about it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
 #include <datum/base/result.hpp>
 
@@ -12,29 +15,50 @@
 
 namespace datum {
 
+class AddressSpace;
 class Driver;
 class DeviceHeap;
 class IovaAllocator;
 class HostArena;
 class RingScheduler;
 
+/// Where the driver's own space (number 0) shows ordinal 1; ordinal 0 stands at its device addresses.
+inline constexpr std::uint64_t driver_space_onchip_base = 1ULL << 46U;
+
 /// Lives as long as the driver. Thread safe.
 class Device {
  public:
   static Result<std::unique_ptr<Device>> create(Driver& driver, std::unique_ptr<Board> board, unsigned index);
   ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
 
   [[nodiscard]] Driver& driver() noexcept { return driver_; }
   [[nodiscard]] Board& board() noexcept { return *board_; }
   [[nodiscard]] unsigned index() const noexcept { return index_; }
-  [[nodiscard]] DeviceHeap& heap(unsigned ordinal) noexcept;   ///< ordinal 0 or 1
+  /// Memories: 2 where the board has on-chip memory, else 1.
+  [[nodiscard]] unsigned memory_count() const noexcept { return onchip_ != nullptr ? 2 : 1; }
+  [[nodiscard]] DeviceHeap& heap(unsigned ordinal) noexcept;  ///< ordinal < memory_count()
   [[nodiscard]] IovaAllocator& iovas() noexcept { return *iovas_; }
   [[nodiscard]] HostArena& arena() noexcept { return *arena_; }
   [[nodiscard]] RingScheduler& rings() noexcept { return *rings_; }  ///< driver/command/ring_scheduler.hpp
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
+  [[nodiscard]] HandleSlot* sysman_memory(unsigned ordinal) noexcept { return sysman_memories_[ordinal]; }
+  /// The same in every process and on every day for a card in its slot.
+  [[nodiscard]] const std::array<std::uint8_t, 16>& uuid() const noexcept { return uuid_; }
+  /// The largest single allocation in either memory.
+  [[nodiscard]] std::uint64_t max_allocation_bytes() noexcept;
+
+  /// The spaces of contexts, so that their quarantines can be emptied before memory is said to be exhausted.
+  void add_space(AddressSpace& space);
+  void remove_space(AddressSpace& space) noexcept;
+  /// Commits every space: what the board acknowledged is free again afterwards.
+  Status drain_quarantine();
 
  private:
   Device(Driver& driver, std::unique_ptr<Board> board, unsigned index);
+  Status build();
+  Status build_driver_space();
 
   Driver& driver_;
   std::unique_ptr<Board> board_;
@@ -43,7 +67,12 @@ class Device {
   std::unique_ptr<DeviceHeap> dram_;
   std::unique_ptr<DeviceHeap> onchip_;
   std::unique_ptr<HostArena> arena_;
+  std::unique_ptr<AddressSpace> driver_space_;
   std::unique_ptr<RingScheduler> rings_;
+  std::mutex spaces_mutex_;
+  std::vector<AddressSpace*> spaces_;
+  std::array<std::uint8_t, 16> uuid_{};
+  std::array<HandleSlot*, 2> sysman_memories_{};
   HandleSlot* handle_ = nullptr;
 };
 

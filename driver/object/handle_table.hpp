@@ -3,10 +3,9 @@
 
 #include <cstdint>
 
-#include <ze_api.h>
-#include <ze_ddi_common.h>
-
 #include <datum/base/result.hpp>
+
+#include <level_zero/ze_ddi_common.h>
 
 namespace datum {
 
@@ -22,25 +21,30 @@ enum class ObjectType : std::uint32_t {
   fence,
   physical_memory,
   image,
-  sysman_driver,
-  sysman_device,
   sysman_memory,
 };
 
-/// First member of every object that has a handle: the loader reads `ddi` through the handle (extension ZE_extension_driver_ddi_handles).
-/// Lives in slots that are never unmapped, so that looking at a stale handle is defined; slots are reused last of all.
-struct HandleSlot {
+/// What a handle points to: the loader reads `ddi` through it (extension ZE_extension_driver_ddi_handles). Slots are never
+/// unmapped, so that looking at a stale handle is defined, and a free slot is used again last of all.
+struct alignas(64) HandleSlot {
   ze_handle_t ddi{};
-  std::uint32_t state = 0;  ///< accessed atomically: ObjectType when alive, 0 when free
-  std::uint32_t generation = 0;
-  void* object = nullptr;   ///< the C++ object, not owned
+  std::uint32_t state = 0;      ///< accessed atomically: ObjectType when alive, 0 when free
+  std::uint32_t life = 0;       ///< accessed atomically: process_life() of the process that made it
+  void* object = nullptr;       ///< accessed atomically: the C++ object, not owned
+  std::uint32_t next_free = 0;  ///< of the table: the slot that was freed next
 };
 
-/// Puts `object` into a slot and returns the handle. out_of_host_memory when no slot can be had.
+/// What `ddi` of every slot made from now on holds. Before any: null pointers.
+void use_handle_prefix(const ze_handle_t& prefix) noexcept;
+
+/// Puts `object` into a slot, whose address is the handle. Begins the process's life if need be. out_of_host_memory when no slot can be had.
 Result<HandleSlot*> register_handle(ObjectType type, void* object);
-/// The slot's handle is stale from here on.
-void unregister_handle(HandleSlot* slot);
-/// The object, or null when `handle` is not a live handle of `type`. Wait-free; a few nanoseconds.
+/// The handle is stale from here on. Null: nothing happens.
+void unregister_handle(HandleSlot* slot) noexcept;
+
+/// The object, or null when `handle` is not a live handle of `type` in this process. Wait-free; a few nanoseconds.
 [[nodiscard]] void* find_object(ObjectType type, const void* handle) noexcept;
+/// Whether `handle` is a slot that another process of the chain of forked processes made, this one's parent above all.
+[[nodiscard]] bool is_handle_of_other_process(const void* handle) noexcept;
 
 }  // namespace datum

@@ -1,0 +1,53 @@
+// From a handle of the API to the object behind it.
+#pragma once
+
+#include <string_view>
+
+#include "driver/api/result.hpp"
+#include "driver/object/handle_table.hpp"
+
+namespace datum {
+class CommandList;
+class CommandQueue;
+class Context;
+class Device;
+class Driver;
+class Event;
+class EventPool;
+class Fence;
+}  // namespace datum
+
+namespace datum::api {
+
+template <class Object>
+inline constexpr ObjectType object_type = ObjectType::none;
+template <>
+inline constexpr ObjectType object_type<Driver> = ObjectType::driver;
+template <>
+inline constexpr ObjectType object_type<Device> = ObjectType::device;
+template <>
+inline constexpr ObjectType object_type<Context> = ObjectType::context;
+template <>
+inline constexpr ObjectType object_type<CommandQueue> = ObjectType::command_queue;
+template <>
+inline constexpr ObjectType object_type<CommandList> = ObjectType::command_list;
+template <>
+inline constexpr ObjectType object_type<EventPool> = ObjectType::event_pool;
+template <>
+inline constexpr ObjectType object_type<Event> = ObjectType::event;
+template <>
+inline constexpr ObjectType object_type<Fence> = ObjectType::fence;
+
+/// The live object, or null.
+template <class Object>
+[[nodiscard]] Object* find(const void* handle) noexcept {
+  static_assert(object_type<Object> != ObjectType::none, "a type that has no handles");
+  return static_cast<Object*>(find_object(object_type<Object>, handle));
+}
+
+/// What a handle gets that `find` did not know: UNINITIALIZED for one of a parent process, else INVALID_NULL_HANDLE. `name` is the argument's.
+ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept;
+/// INVALID_NULL_POINTER with the argument's name.
+ze_result_t refuse_null_pointer(std::string_view name) noexcept;
+
+}  // namespace datum::api
