@@ -37,7 +37,10 @@ datum_enter_workspace() {
     fi
     datum_source=$link
     datum_build=$workspace/build
-    printf 'The path "%s" would confuse the build tools; building in %s instead.\n' "$clone" "$workspace" >&2
+    if [[ -z ${DATUM_WORKSPACE_TOLD:-} ]]; then
+      printf 'The path "%s" would confuse the build tools; building in %s instead.\n' "$clone" "$workspace" >&2
+      export DATUM_WORKSPACE_TOLD=1
+    fi
     workspace=$workspace/cache
   fi
   export DATUM_CACHE=${DATUM_CACHE:-$workspace}
