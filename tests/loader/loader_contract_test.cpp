@@ -148,14 +148,27 @@ TEST(CurrentLoaderNullHandle,
                              code(ZE_RESULT_ERROR_INVALID_NULL_HANDLE) + "\n");
 }
 
-#ifdef DATUM_LOADER_FOR_RELOAD
-TEST(CurrentLoaderUnload,
-     given_a_program_that_unloads_the_loader_when_it_loads_it_again_then_the_driver_is_still_there) {
+/// Two lives of a loader in one process; the driver has to outlive both.
+[[maybe_unused]] void expect_driver_survives_unloading(const std::string& program,
+                                                       const std::string& loader) {
   const std::string life = "zeInit: " + success + ", zeDriverGet: " + success +
                            ", drivers 1\ndriver mapped after unloading: yes\n";
-  const ProgramRun done = run_program(DATUM_RELOAD_PROGRAM, {DATUM_LOADER_FOR_RELOAD}, {one_driver});
+  const ProgramRun done = run_program(program, {loader}, {one_driver});
   EXPECT_EQ(done.exit_status, 0);
   EXPECT_EQ(done.output, life + life);
+}
+
+#ifdef DATUM_LOADER_FOR_RELOAD
+TEST(LoaderUnload,
+     given_a_program_that_unloads_the_current_loader_when_it_loads_it_again_then_the_driver_is_there) {
+  expect_driver_survives_unloading(DATUM_RELOAD_PROGRAM, DATUM_LOADER_FOR_RELOAD);
+}
+#endif
+
+#ifdef DATUM_LEGACY_LOADER_FOR_RELOAD
+TEST(LoaderUnload,
+     given_a_program_that_unloads_the_legacy_loader_when_it_loads_it_again_then_the_driver_is_there) {
+  expect_driver_survives_unloading(DATUM_LEGACY_RELOAD_PROGRAM, DATUM_LEGACY_LOADER_FOR_RELOAD);
 }
 #endif
 

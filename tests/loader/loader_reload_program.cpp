@@ -26,7 +26,7 @@ bool is_mapped(const char* part) {
 }
 
 bool live_once(const char* loader) {
-  void* const library = dlopen(loader, RTLD_NOW | RTLD_GLOBAL);
+  void* const library = dlopen(loader, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     std::printf("%s\n", dlerror());
     return false;
