@@ -173,8 +173,8 @@ datum_fetch_level_zero() {
     printf 'Going on with the headers (API %s) and the loader (%s) of the system.\n' "$system_api" "${system_loader:-none}"
     return 0
   fi
-  printf 'The system has headers of API %s; building needs API %s or newer. Needed is network access to the mirror, or a folder\n' \
+  printf 'The system has headers of API %s; building needs API %s or newer: either network access to the mirror, or the folder\n' \
     "${system_api:-none}" "$datum_minimum_api"
-  printf 'made by this script on another machine: copy its %s/loader to the same place here.\n' "$cache"
+  printf '%s, copied from the cache folder of a clone on another machine.\n' "$cache/loader"
   return 1
 }
