@@ -1,4 +1,5 @@
-// A board as the driver sees it: one PcieFunction whose registers were recognised and whose capabilities were checked.
+// A board as the driver sees it: one PcieFunction whose registers were recognised and whose capabilities were
+// checked.
 #pragma once
 
 #include <atomic>
@@ -15,7 +16,8 @@
 
 namespace datum {
 
-/// What the board said about itself, every number checked against what the driver can handle before it is used.
+/// What the board said about itself, every number checked against what the driver can handle before it is
+/// used.
 struct BoardCapabilities {
   std::uint32_t version = 0;
   std::uint32_t build_id = 0;
@@ -34,7 +36,8 @@ struct BoardCapabilities {
 /// Thread safe. Owned by driver/object/device.hpp.
 class Board {
  public:
-  /// Opens `address` ("rtl:seed=7", "vfio:0000:03:00.0") through the backend table, recognises and resets the board.
+  /// Opens `address` ("rtl:seed=7", "vfio:0000:03:00.0") through the backend table, recognises and resets the
+  /// board.
   static Result<std::unique_ptr<Board>> open(std::string_view address);
   /// Takes over a function that was opened elsewhere (tests: fakes and decorators).
   static Result<std::unique_ptr<Board>> adopt(std::unique_ptr<board::PcieFunction> function);
@@ -44,28 +47,43 @@ class Board {
   Board& operator=(const Board&) = delete;
 
   [[nodiscard]] board::PcieFunction& function() noexcept { return *function_; }
+
   [[nodiscard]] const BoardCapabilities& capabilities() const noexcept { return capabilities_; }
+
   [[nodiscard]] Mmu& mmu() noexcept { return *mmu_; }
+
   [[nodiscard]] InterruptHub& hub() noexcept { return *hub_; }
 
+  /// BAR2: device memory through the aperture (fixed part first).
+  [[nodiscard]] board::Bar& aperture() noexcept { return *aperture_; }
+
   [[nodiscard]] std::uint32_t read32(std::uint64_t offset) noexcept { return registers_->read32(offset); }
+
   [[nodiscard]] std::uint64_t read64(std::uint64_t offset) noexcept { return registers_->read64(offset); }
+
   void write32(std::uint64_t offset, std::uint32_t value) noexcept { registers_->write32(offset, value); }
+
   void write64(std::uint64_t offset, std::uint64_t value) noexcept { registers_->write64(offset, value); }
 
   /// TIMER of the board, nanoseconds when capabilities().timer_hz is 10^9.
   [[nodiscard]] std::uint64_t read_timer() noexcept;
 
-  /// Success, or device_lost with the reason; once lost it stays lost until reset.
+  /// Success, or device_lost with the reason; once lost it stays lost until reset. Reads one register.
   Status health();
+  /// What health() last found out; touches nothing.
+  [[nodiscard]] bool is_lost() const noexcept;
   /// Called by whoever finds that the board does not answer; the first reason is kept.
   void declare_lost(std::string reason);
 
  private:
-  Board() = default;
+  Board();
+  Status recognise();
+  Status reset_registers();
+  Status read_capabilities();
 
   std::unique_ptr<board::PcieFunction> function_;
   board::Bar* registers_ = nullptr;
+  board::Bar* aperture_ = nullptr;
   BoardCapabilities capabilities_;
   std::unique_ptr<Mmu> mmu_;
   std::unique_ptr<InterruptHub> hub_;

@@ -1,6 +1,7 @@
 // One place where threads wait for a board: words in memory change, an interrupt says that they may have.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -12,26 +13,41 @@
 
 namespace datum {
 
-/// Of the threads that wait at one time, one (the leader) waits in PcieFunction::wait for any vector; it wakes the others when something
-/// happened. Each then looks at its own word again. Thread safe; a waiting thread costs no processor time.
+/// Of the threads that wait at one time, one (the leader) waits in PcieFunction::wait for any vector; it
+/// wakes the others when something happened. Each then looks at its own word again. Thread safe; a waiting
+/// thread costs no processor time.
 class InterruptHub {
  public:
-  explicit InterruptHub(board::PcieFunction& function);
+  using HealthCheck = std::function<Status()>;
 
-  /// Waits until `ready()` is true: success; until the host's monotonic clock has advanced by `timeout_ns` (~0: no limit): not_ready;
-  /// until the board is lost: device_lost. `ready` is called without locks held, first before any waiting, from this thread only. Polls for a few
-  /// microseconds before it sleeps.
+  /// `health` is asked about twice a second while somebody waits; an error ends every wait with it. Empty:
+  /// function.health().
+  explicit InterruptHub(board::PcieFunction& function, HealthCheck health = {});
+
+  /// Waits until `ready()` is true: success; until the host's monotonic clock has advanced by `timeout_ns`
+  /// (~0: no limit): not_ready; until the board is lost: device_lost. `ready` is called without locks held,
+  /// first before any waiting, from this thread only. Polls for a few microseconds before it sleeps.
   Status wait(const std::function<bool()>& ready, std::uint64_t timeout_ns);
 
   /// Makes every waiter look again: the host itself changed a word that somebody may wait for.
   void notify();
 
+  /// To be called after a doorbell or kick: a leader that sleeps because the board was quiescent turns to the
+  /// board again.
+  void board_has_work();
+
  private:
+  Status lead(std::uint64_t deadline_host_ns);
+  Status sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns, bool& woken);
+  void drain_wake();
+
   board::PcieFunction& function_;
+  HealthCheck health_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t generation_ = 0;
   bool leader_active_ = false;
+  std::atomic<bool> leader_asleep_{false};  ///< the board was quiescent
   UniqueFd wake_;
 };
 

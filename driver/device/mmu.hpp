@@ -14,18 +14,22 @@ namespace datum {
 
 class Board;
 
-/// Thread safe. Page tables themselves are built in driver/memory/address_space.hpp; this only brings them to the board.
+/// Thread safe. Page tables themselves are built in driver/memory/address_space.hpp; this only brings them to
+/// the board.
 class Mmu {
  public:
-  Mmu(Board& board, board::Bar& registers, board::Bar& aperture);
+  /// `space_count` and `aperture_fixed_bytes` as the board reported them.
+  Mmu(Board& board, board::Bar& registers, board::Bar& aperture, unsigned space_count,
+      std::uint64_t aperture_fixed_bytes);
 
-  /// A space number that nobody uses; space 0 is never given out here (the driver's own, see driver/object/device.hpp).
-  /// out_of_device_memory when all are taken.
+  /// A space number that nobody uses; space 0 is never given out here (the driver's own, see
+  /// driver/object/device.hpp). out_of_device_memory when all are taken.
   Result<unsigned> acquire_space();
   /// The space's root must have been cleared.
   void release_space(unsigned space);
 
-  /// Writes table entries through the fixed aperture. `at` must be an ordinal-0 address inside the fixed part.
+  /// Writes table entries through the fixed aperture. `at` must be an ordinal-0 address inside the fixed
+  /// part.
   Status write_entries(DeviceAddress at, std::span<const std::uint64_t> entries);
   /// Returns when every write_entries before it has arrived (a read back flushes posted writes).
   Status flush_writes();
@@ -34,16 +38,18 @@ class Mmu {
   Status set_root(unsigned space, DeviceAddress root);
   Status clear_root(unsigned space);
 
-  /// Returns when no TLB holds the range and every access that used it was answered. `bytes` 0: the whole space.
-  /// device_lost when the board does not answer within its bound.
+  /// Returns when no TLB holds the range and every access that used it was answered. `bytes` 0: the whole
+  /// space. device_lost when the board does not answer within its bound.
   Status invalidate(unsigned space, DeviceVa first, std::uint64_t bytes);
 
  private:
   Board& board_;
   board::Bar& registers_;
   board::Bar& aperture_;
-  std::mutex mutex_;
+  std::uint64_t aperture_fixed_bytes_;
+  std::mutex spaces_mutex_;
   std::vector<bool> space_used_;
+  std::mutex invalidation_mutex_;  ///< the board takes one at a time
 };
 
 }  // namespace datum

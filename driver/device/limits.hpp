@@ -1,0 +1,92 @@
+// Every bound that the driver puts on a board, with its reason. Times are those of a card; the seam's clock
+// scales them.
+#pragma once
+
+#include <cstdint>
+
+#include <datum/base/address.hpp>
+#include <datum/board/pcie_function.hpp>
+
+namespace datum::limits {
+
+// --- time
+
+inline constexpr std::uint64_t ns_per_us = 1'000;
+inline constexpr std::uint64_t ns_per_ms = 1'000'000;
+inline constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+/// Reset waits for outstanding bus transfers; PCIe's completion time-out range ends at 64 s, but root ports
+/// use 50 ms by default.
+inline constexpr std::uint64_t reset_ns = 500 * ns_per_ms;
+/// DRAM initialisation and calibration of a real controller takes some hundred milliseconds.
+inline constexpr std::uint64_t memory_ready_ns = 2 * ns_per_s;
+/// An invalidation waits for accesses that used the translation: at most one burst of each channel, far below
+/// a millisecond.
+inline constexpr std::uint64_t invalidation_ns = 200 * ns_per_ms;
+/// Stopping a ring waits for its outstanding accesses, as above.
+inline constexpr std::uint64_t ring_stop_ns = 200 * ns_per_ms;
+/// Clearing pages: what a board that moves 100 MB/s needs, and a start-up allowance.
+inline constexpr std::uint64_t clear_base_ns = 500 * ns_per_ms;
+inline constexpr std::uint64_t clear_ns_per_page = small_page_bytes * 10;
+/// How often a sleeping waiter asks whether the board is still there. Cheap (one register), and a second is
+/// soon enough for a human.
+inline constexpr std::uint64_t health_check_ns = 500 * ns_per_ms;
+/// Before it sleeps, a waiter polls for about as long as a small copy and its interrupt take.
+inline constexpr std::uint64_t spin_ns = 5 * ns_per_us;
+/// A board whose clock is not the host's is run in pieces, so that a time-out in host time is noticed in
+/// time.
+inline constexpr std::uint64_t board_slice_ns = 10 * ns_per_us;
+/// A quiescent board is asked again after this long: somebody outside may have changed a word that it
+/// watches.
+inline constexpr std::uint64_t quiescent_recheck_min_ns = 1 * ns_per_ms;
+inline constexpr std::uint64_t quiescent_recheck_max_ns = 50 * ns_per_ms;
+/// Two clocks that differ by less than this are taken to be the same one.
+inline constexpr std::uint64_t same_clock_ns = 100 * ns_per_ms;
+/// No wait for a register lasts longer than this in host time, even where board time stands still.
+inline constexpr std::uint64_t register_wait_host_ns = 30 * ns_per_s;
+/// Work whose last word is already written still owes its completion record; it follows within bus latencies.
+inline constexpr std::uint64_t record_lag_ns = 100 * ns_per_ms;
+/// Words that another board writes raise no interrupt here: the worker looks at them this often while
+/// somebody waits for one.
+inline constexpr std::uint64_t foreign_word_poll_ns = 1 * ns_per_ms;
+
+/// `bound_ns` of a card, on the board behind `clock`.
+[[nodiscard]] constexpr std::uint64_t scaled(std::uint64_t bound_ns, const board::Clock& clock) noexcept {
+  const std::uint64_t scale = clock.wait_scale == 0 ? 1 : clock.wait_scale;
+  return bound_ns > ~0ULL / scale ? ~0ULL : bound_ns * scale;
+}
+
+// --- what a board may say about itself
+
+/// Two rings are the least that works: the driver's own and one for queues. Register blocks end at 64.
+inline constexpr unsigned min_rings = 2;
+inline constexpr unsigned max_rings = 64;
+inline constexpr unsigned max_channels = 64;
+/// Space 0 is the driver's own; one more makes a context.
+inline constexpr unsigned min_spaces = 2;
+inline constexpr unsigned max_spaces = 256;
+/// Page tables, rings' own needs and one 2 MiB page must fit.
+inline constexpr std::uint64_t min_memory_bytes = 16ULL << 20U;
+/// Space 0 maps ordinal 0 below VA 2^46 and ordinal 1 above it, both below 2^47.
+inline constexpr std::uint64_t max_memory_bytes = 1ULL << 46U;
+/// Page tables live in the fixed part of the aperture.
+inline constexpr std::uint64_t min_aperture_fixed_bytes = 1ULL << 20U;
+inline constexpr std::uint64_t min_clock_hz = 1'000;
+inline constexpr std::uint64_t max_clock_hz = 100'000'000'000;
+
+// --- sizes the driver chooses
+
+/// Slots of a ring: 64 KiB of descriptors, enough that lists of hundreds of commands need no second feeding.
+inline constexpr unsigned ring_size_log2 = 10;
+/// The driver's own ring only clears pages.
+inline constexpr unsigned own_ring_size_log2 = 6;
+/// Of the rings for queues, one in this many (at least one) is kept for work that cannot park.
+inline constexpr unsigned reserve_divisor = 8;
+/// One piece of a copy that goes through staging memory.
+inline constexpr std::uint64_t staging_bytes = 256ULL << 10U;
+/// One descriptor moves at most this much, so that several channels share a large copy.
+inline constexpr std::uint64_t copy_piece_bytes = 64ULL << 20U;
+/// Sentences of failures that are kept for whoever asks about an event later.
+inline constexpr unsigned kept_failures = 256;
+
+}  // namespace datum::limits

@@ -1,0 +1,9 @@
+# The hardware half: registers, rings, MMU maintenance, waiting, faults.
+set(DATUM_DEVICE_SOURCES
+  backend_table.cpp
+  board.cpp
+  faults.cpp
+  interrupt_hub.cpp
+  mmu.cpp
+  ring.cpp)
+list(TRANSFORM DATUM_DEVICE_SOURCES PREPEND "${CMAKE_CURRENT_LIST_DIR}/")
