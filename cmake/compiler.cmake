@@ -31,8 +31,8 @@ if(DATUM_SANITIZE)
 else()
   # The sanitizers intercept the plain functions, not the fortified ones: fortify only without them.
   add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
-  add_compile_definitions($<$<CONFIG:RelWithDebInfo>:_GLIBCXX_ASSERTIONS>)
 endif()
+add_compile_definitions($<$<CONFIG:RelWithDebInfo>:_GLIBCXX_ASSERTIONS>)
 
 add_library(datum_warnings INTERFACE)
 target_compile_options(datum_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)

@@ -80,6 +80,15 @@ class CheckIncludes(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("is no file of the project", errors)
 
+    def test_given_verilated_code_when_included_then_only_those_who_wrap_it_may(self) -> None:
+        self.assert_accepted("sim/rtl/board.cpp", '"Vdatum_board.h"')
+        status, errors = self.check("driver/device/a.cpp", '"Vdatum_board.h"')
+        self.assertEqual(status, 1)
+        self.assertIn("driver/device/a.cpp:1:", errors)
+
+    def test_given_cpp_beside_the_rtl_when_checked_then_it_belongs_nowhere(self) -> None:
+        self.assert_refused("rtl_model/rtl/a.cpp", "<vector>", "rtl_model/rtl/a.cpp belongs to no layer of scripts/check_includes.py")
+
     def test_given_a_folder_without_sources_when_it_is_checked_then_that_is_a_failure(self) -> None:
         with ProjectCopy() as empty:
             result = empty.run(sys.executable, str(PROJECT / "scripts/check_includes.py"), str(empty.root))
