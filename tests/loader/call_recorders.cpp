@@ -98,12 +98,10 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeEventGetWaitScope(ze_event_handle_t, ze_event_scope_flags_t*) { return tests::record_call<ze_result_t>("zeEventGetWaitScope"); }
 [[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return tests::record_call<ze_result_t>("zesInit"); }
 [[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return tests::record_call<ze_result_t>("zesDeviceGetProperties"); }
-[[gnu::weak]] ze_result_t zesDeviceGetState(zes_device_handle_t, zes_device_state_t*) { return tests::record_call<ze_result_t>("zesDeviceGetState"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return tests::record_call<ze_result_t>("zesDevicePciGetProperties"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t, uint32_t*, zes_fabric_port_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceEnumFabricPorts"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t, uint32_t*, zes_mem_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceEnumMemoryModules"); }
 [[gnu::weak]] ze_result_t zesDeviceGet(zes_driver_handle_t, uint32_t*, zes_device_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceGet"); }
-[[gnu::weak]] ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t, uint32_t*, zes_subdevice_exp_properties_t*) { return tests::record_call<ze_result_t>("zesDeviceGetSubDevicePropertiesExp"); }
 [[gnu::weak]] ze_result_t zesDriverGet(uint32_t*, zes_driver_handle_t*) { return tests::record_call<ze_result_t>("zesDriverGet"); }
 [[gnu::weak]] ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t, zes_uuid_t, zes_device_handle_t*, ze_bool_t*, uint32_t*) { return tests::record_call<ze_result_t>("zesDriverGetDeviceByUuidExp"); }
 [[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return tests::record_call<ze_result_t>("zesMemoryGetProperties"); }

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <new>
 #include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
+#include "driver/api/result.hpp"
 #include "driver/api/tables/guarded.hpp"
 
 namespace datum::tests {
@@ -29,6 +31,7 @@ TEST(GuardedEntry, given_memory_runs_out_when_called_then_out_of_host_memory_is_
 
 TEST(GuardedEntry, given_any_other_exception_when_called_then_unknown_is_answered) {
   EXPECT_EQ(api::guarded<&broken>(1), ZE_RESULT_ERROR_UNKNOWN);
+  EXPECT_NE(std::string(api::last_error_description()).find("fault of Datum"), std::string::npos);
 }
 
 TEST(GuardedEntry, given_a_function_that_returns_a_handle_when_it_throws_then_the_null_handle_is_answered) {

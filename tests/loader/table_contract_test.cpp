@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "driver/api/result.hpp"
 #include "tests/loader/api_entries.hpp"
 #include "tests/loader/call_record.hpp"
 
@@ -147,7 +148,8 @@ TEST(ApiTables, given_an_entry_that_is_built_when_it_is_called_then_the_function
   }
 }
 
-TEST(ApiTables, given_an_entry_that_is_not_built_when_it_is_called_then_it_answers_unsupported_feature) {
+TEST(ApiTables,
+     given_an_entry_that_is_not_built_when_it_is_called_then_unsupported_feature_and_its_name_are_answered) {
   for (const ApiTable& table : api_tables()) {
     LoaderTable loader(table);
     loader.fill(ZE_API_VERSION_1_17);
@@ -156,6 +158,8 @@ TEST(ApiTables, given_an_entry_that_is_not_built_when_it_is_called_then_it_answe
         forget_calls();
         EXPECT_EQ(entry.call(loader.data()), ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) << entry.function;
         EXPECT_EQ(last_call(), "") << entry.function;
+        const std::string sentence = std::string(entry.function) + " is not built in this driver";
+        EXPECT_EQ(std::string(api::last_error_description()).substr(0, sentence.size()), sentence);
       }
     }
   }

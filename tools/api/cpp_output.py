@@ -140,7 +140,7 @@ def _constant(table: ListedTable) -> str:
 def _value(listed: ListedEntry) -> str:
     if listed.built:
         return f"guarded<&datum::api::{listed.entry.function.name}>"
-    return f"unsupported<{listed.entry.pointer_type}>"
+    return f'unsupported<{listed.entry.pointer_type}, "{listed.entry.function.name}">'
 
 
 def _table_constant(table: ListedTable) -> list[str]:

@@ -16,32 +16,32 @@ namespace datum::api {
 namespace {
 
 constexpr ze_rtas_builder_dditable_t ze_rtas_builder_table = {
-    .pfnCreateExt = unsupported<ze_pfnRTASBuilderCreateExt_t>,
-    .pfnGetBuildPropertiesExt = unsupported<ze_pfnRTASBuilderGetBuildPropertiesExt_t>,
-    .pfnBuildExt = unsupported<ze_pfnRTASBuilderBuildExt_t>,
-    .pfnCommandListAppendCopyExt = unsupported<ze_pfnRTASBuilderCommandListAppendCopyExt_t>,
-    .pfnDestroyExt = unsupported<ze_pfnRTASBuilderDestroyExt_t>,
+    .pfnCreateExt = unsupported<ze_pfnRTASBuilderCreateExt_t, "zeRTASBuilderCreateExt">,
+    .pfnGetBuildPropertiesExt = unsupported<ze_pfnRTASBuilderGetBuildPropertiesExt_t, "zeRTASBuilderGetBuildPropertiesExt">,
+    .pfnBuildExt = unsupported<ze_pfnRTASBuilderBuildExt_t, "zeRTASBuilderBuildExt">,
+    .pfnCommandListAppendCopyExt = unsupported<ze_pfnRTASBuilderCommandListAppendCopyExt_t, "zeRTASBuilderCommandListAppendCopyExt">,
+    .pfnDestroyExt = unsupported<ze_pfnRTASBuilderDestroyExt_t, "zeRTASBuilderDestroyExt">,
 };
 
 constexpr ze_rtas_builder_exp_dditable_t ze_rtas_builder_exp_table = {
-    .pfnCreateExp = unsupported<ze_pfnRTASBuilderCreateExp_t>,
-    .pfnGetBuildPropertiesExp = unsupported<ze_pfnRTASBuilderGetBuildPropertiesExp_t>,
-    .pfnBuildExp = unsupported<ze_pfnRTASBuilderBuildExp_t>,
-    .pfnDestroyExp = unsupported<ze_pfnRTASBuilderDestroyExp_t>,
+    .pfnCreateExp = unsupported<ze_pfnRTASBuilderCreateExp_t, "zeRTASBuilderCreateExp">,
+    .pfnGetBuildPropertiesExp = unsupported<ze_pfnRTASBuilderGetBuildPropertiesExp_t, "zeRTASBuilderGetBuildPropertiesExp">,
+    .pfnBuildExp = unsupported<ze_pfnRTASBuilderBuildExp_t, "zeRTASBuilderBuildExp">,
+    .pfnDestroyExp = unsupported<ze_pfnRTASBuilderDestroyExp_t, "zeRTASBuilderDestroyExp">,
 };
 
 constexpr ze_rtas_parallel_operation_dditable_t ze_rtas_parallel_operation_table = {
-    .pfnCreateExt = unsupported<ze_pfnRTASParallelOperationCreateExt_t>,
-    .pfnGetPropertiesExt = unsupported<ze_pfnRTASParallelOperationGetPropertiesExt_t>,
-    .pfnJoinExt = unsupported<ze_pfnRTASParallelOperationJoinExt_t>,
-    .pfnDestroyExt = unsupported<ze_pfnRTASParallelOperationDestroyExt_t>,
+    .pfnCreateExt = unsupported<ze_pfnRTASParallelOperationCreateExt_t, "zeRTASParallelOperationCreateExt">,
+    .pfnGetPropertiesExt = unsupported<ze_pfnRTASParallelOperationGetPropertiesExt_t, "zeRTASParallelOperationGetPropertiesExt">,
+    .pfnJoinExt = unsupported<ze_pfnRTASParallelOperationJoinExt_t, "zeRTASParallelOperationJoinExt">,
+    .pfnDestroyExt = unsupported<ze_pfnRTASParallelOperationDestroyExt_t, "zeRTASParallelOperationDestroyExt">,
 };
 
 constexpr ze_rtas_parallel_operation_exp_dditable_t ze_rtas_parallel_operation_exp_table = {
-    .pfnCreateExp = unsupported<ze_pfnRTASParallelOperationCreateExp_t>,
-    .pfnGetPropertiesExp = unsupported<ze_pfnRTASParallelOperationGetPropertiesExp_t>,
-    .pfnJoinExp = unsupported<ze_pfnRTASParallelOperationJoinExp_t>,
-    .pfnDestroyExp = unsupported<ze_pfnRTASParallelOperationDestroyExp_t>,
+    .pfnCreateExp = unsupported<ze_pfnRTASParallelOperationCreateExp_t, "zeRTASParallelOperationCreateExp">,
+    .pfnGetPropertiesExp = unsupported<ze_pfnRTASParallelOperationGetPropertiesExp_t, "zeRTASParallelOperationGetPropertiesExp">,
+    .pfnJoinExp = unsupported<ze_pfnRTASParallelOperationJoinExp_t, "zeRTASParallelOperationJoinExp">,
+    .pfnDestroyExp = unsupported<ze_pfnRTASParallelOperationDestroyExp_t, "zeRTASParallelOperationDestroyExp">,
 };
 
 constexpr ze_global_dditable_t ze_global_table = {
@@ -57,12 +57,12 @@ constexpr ze_driver_dditable_t ze_driver_table = {
     .pfnGetExtensionProperties = guarded<&datum::api::zeDriverGetExtensionProperties>,
     .pfnGetExtensionFunctionAddress = guarded<&datum::api::zeDriverGetExtensionFunctionAddress>,
     .pfnGetLastErrorDescription = guarded<&datum::api::zeDriverGetLastErrorDescription>,
-    .pfnRTASFormatCompatibilityCheckExt = unsupported<ze_pfnDriverRTASFormatCompatibilityCheckExt_t>,
-    .pfnGetDefaultContext = unsupported<ze_pfnDriverGetDefaultContext_t>,
+    .pfnRTASFormatCompatibilityCheckExt = unsupported<ze_pfnDriverRTASFormatCompatibilityCheckExt_t, "zeDriverRTASFormatCompatibilityCheckExt">,
+    .pfnGetDefaultContext = unsupported<ze_pfnDriverGetDefaultContext_t, "zeDriverGetDefaultContext">,
 };
 
 constexpr ze_driver_exp_dditable_t ze_driver_exp_table = {
-    .pfnRTASFormatCompatibilityCheckExp = unsupported<ze_pfnDriverRTASFormatCompatibilityCheckExp_t>,
+    .pfnRTASFormatCompatibilityCheckExp = unsupported<ze_pfnDriverRTASFormatCompatibilityCheckExp_t, "zeDriverRTASFormatCompatibilityCheckExp">,
 };
 
 constexpr ze_device_dditable_t ze_device_table = {
@@ -81,34 +81,34 @@ constexpr ze_device_dditable_t ze_device_table = {
     .pfnCanAccessPeer = guarded<&datum::api::zeDeviceCanAccessPeer>,
     .pfnGetStatus = guarded<&datum::api::zeDeviceGetStatus>,
     .pfnGetGlobalTimestamps = guarded<&datum::api::zeDeviceGetGlobalTimestamps>,
-    .pfnReserveCacheExt = unsupported<ze_pfnDeviceReserveCacheExt_t>,
-    .pfnSetCacheAdviceExt = unsupported<ze_pfnDeviceSetCacheAdviceExt_t>,
+    .pfnReserveCacheExt = unsupported<ze_pfnDeviceReserveCacheExt_t, "zeDeviceReserveCacheExt">,
+    .pfnSetCacheAdviceExt = unsupported<ze_pfnDeviceSetCacheAdviceExt_t, "zeDeviceSetCacheAdviceExt">,
     .pfnPciGetPropertiesExt = guarded<&datum::api::zeDevicePciGetPropertiesExt>,
     .pfnGetRootDevice = guarded<&datum::api::zeDeviceGetRootDevice>,
-    .pfnImportExternalSemaphoreExt = unsupported<ze_pfnDeviceImportExternalSemaphoreExt_t>,
-    .pfnReleaseExternalSemaphoreExt = unsupported<ze_pfnDeviceReleaseExternalSemaphoreExt_t>,
-    .pfnGetVectorWidthPropertiesExt = unsupported<ze_pfnDeviceGetVectorWidthPropertiesExt_t>,
-    .pfnSynchronize = unsupported<ze_pfnDeviceSynchronize_t>,
-    .pfnGetAggregatedCopyOffloadIncrementValue = unsupported<ze_pfnDeviceGetAggregatedCopyOffloadIncrementValue_t>,
-    .pfnGetRuntimeRequirements = unsupported<ze_pfnDeviceGetRuntimeRequirements_t>,
-    .pfnGetRuntimeRequirementsKey = unsupported<ze_pfnDeviceGetRuntimeRequirementsKey_t>,
-    .pfnValidateRuntimeRequirements = unsupported<ze_pfnDeviceValidateRuntimeRequirements_t>,
-    .pfnGetCounterBasedEventMaxValue = unsupported<ze_pfnDeviceGetCounterBasedEventMaxValue_t>,
+    .pfnImportExternalSemaphoreExt = unsupported<ze_pfnDeviceImportExternalSemaphoreExt_t, "zeDeviceImportExternalSemaphoreExt">,
+    .pfnReleaseExternalSemaphoreExt = unsupported<ze_pfnDeviceReleaseExternalSemaphoreExt_t, "zeDeviceReleaseExternalSemaphoreExt">,
+    .pfnGetVectorWidthPropertiesExt = unsupported<ze_pfnDeviceGetVectorWidthPropertiesExt_t, "zeDeviceGetVectorWidthPropertiesExt">,
+    .pfnSynchronize = unsupported<ze_pfnDeviceSynchronize_t, "zeDeviceSynchronize">,
+    .pfnGetAggregatedCopyOffloadIncrementValue = unsupported<ze_pfnDeviceGetAggregatedCopyOffloadIncrementValue_t, "zeDeviceGetAggregatedCopyOffloadIncrementValue">,
+    .pfnGetRuntimeRequirements = unsupported<ze_pfnDeviceGetRuntimeRequirements_t, "zeDeviceGetRuntimeRequirements">,
+    .pfnGetRuntimeRequirementsKey = unsupported<ze_pfnDeviceGetRuntimeRequirementsKey_t, "zeDeviceGetRuntimeRequirementsKey">,
+    .pfnValidateRuntimeRequirements = unsupported<ze_pfnDeviceValidateRuntimeRequirements_t, "zeDeviceValidateRuntimeRequirements">,
+    .pfnGetCounterBasedEventMaxValue = unsupported<ze_pfnDeviceGetCounterBasedEventMaxValue_t, "zeDeviceGetCounterBasedEventMaxValue">,
 };
 
 constexpr ze_device_exp_dditable_t ze_device_exp_table = {
-    .pfnGetFabricVertexExp = unsupported<ze_pfnDeviceGetFabricVertexExp_t>,
+    .pfnGetFabricVertexExp = unsupported<ze_pfnDeviceGetFabricVertexExp_t, "zeDeviceGetFabricVertexExp">,
 };
 
 constexpr ze_context_dditable_t ze_context_table = {
     .pfnCreate = guarded<&datum::api::zeContextCreate>,
     .pfnDestroy = guarded<&datum::api::zeContextDestroy>,
     .pfnGetStatus = guarded<&datum::api::zeContextGetStatus>,
-    .pfnSystemBarrier = unsupported<ze_pfnContextSystemBarrier_t>,
-    .pfnMakeMemoryResident = unsupported<ze_pfnContextMakeMemoryResident_t>,
-    .pfnEvictMemory = unsupported<ze_pfnContextEvictMemory_t>,
-    .pfnMakeImageResident = unsupported<ze_pfnContextMakeImageResident_t>,
-    .pfnEvictImage = unsupported<ze_pfnContextEvictImage_t>,
+    .pfnSystemBarrier = unsupported<ze_pfnContextSystemBarrier_t, "zeContextSystemBarrier">,
+    .pfnMakeMemoryResident = unsupported<ze_pfnContextMakeMemoryResident_t, "zeContextMakeMemoryResident">,
+    .pfnEvictMemory = unsupported<ze_pfnContextEvictMemory_t, "zeContextEvictMemory">,
+    .pfnMakeImageResident = unsupported<ze_pfnContextMakeImageResident_t, "zeContextMakeImageResident">,
+    .pfnEvictImage = unsupported<ze_pfnContextEvictImage_t, "zeContextEvictImage">,
     .pfnCreateEx = guarded<&datum::api::zeContextCreateEx>,
 };
 
@@ -136,73 +136,73 @@ constexpr ze_command_list_dditable_t ze_command_list_table = {
     .pfnAppendMemoryCopy = guarded<&datum::api::zeCommandListAppendMemoryCopy>,
     .pfnAppendMemoryFill = guarded<&datum::api::zeCommandListAppendMemoryFill>,
     .pfnAppendMemoryCopyRegion = guarded<&datum::api::zeCommandListAppendMemoryCopyRegion>,
-    .pfnAppendMemoryCopyFromContext = unsupported<ze_pfnCommandListAppendMemoryCopyFromContext_t>,
-    .pfnAppendImageCopy = unsupported<ze_pfnCommandListAppendImageCopy_t>,
-    .pfnAppendImageCopyRegion = unsupported<ze_pfnCommandListAppendImageCopyRegion_t>,
-    .pfnAppendImageCopyToMemory = unsupported<ze_pfnCommandListAppendImageCopyToMemory_t>,
-    .pfnAppendImageCopyFromMemory = unsupported<ze_pfnCommandListAppendImageCopyFromMemory_t>,
-    .pfnAppendMemoryPrefetch = unsupported<ze_pfnCommandListAppendMemoryPrefetch_t>,
-    .pfnAppendMemAdvise = unsupported<ze_pfnCommandListAppendMemAdvise_t>,
+    .pfnAppendMemoryCopyFromContext = unsupported<ze_pfnCommandListAppendMemoryCopyFromContext_t, "zeCommandListAppendMemoryCopyFromContext">,
+    .pfnAppendImageCopy = unsupported<ze_pfnCommandListAppendImageCopy_t, "zeCommandListAppendImageCopy">,
+    .pfnAppendImageCopyRegion = unsupported<ze_pfnCommandListAppendImageCopyRegion_t, "zeCommandListAppendImageCopyRegion">,
+    .pfnAppendImageCopyToMemory = unsupported<ze_pfnCommandListAppendImageCopyToMemory_t, "zeCommandListAppendImageCopyToMemory">,
+    .pfnAppendImageCopyFromMemory = unsupported<ze_pfnCommandListAppendImageCopyFromMemory_t, "zeCommandListAppendImageCopyFromMemory">,
+    .pfnAppendMemoryPrefetch = unsupported<ze_pfnCommandListAppendMemoryPrefetch_t, "zeCommandListAppendMemoryPrefetch">,
+    .pfnAppendMemAdvise = unsupported<ze_pfnCommandListAppendMemAdvise_t, "zeCommandListAppendMemAdvise">,
     .pfnAppendSignalEvent = guarded<&datum::api::zeCommandListAppendSignalEvent>,
     .pfnAppendWaitOnEvents = guarded<&datum::api::zeCommandListAppendWaitOnEvents>,
     .pfnAppendEventReset = guarded<&datum::api::zeCommandListAppendEventReset>,
-    .pfnAppendQueryKernelTimestamps = unsupported<ze_pfnCommandListAppendQueryKernelTimestamps_t>,
-    .pfnAppendLaunchKernel = unsupported<ze_pfnCommandListAppendLaunchKernel_t>,
-    .pfnAppendLaunchCooperativeKernel = unsupported<ze_pfnCommandListAppendLaunchCooperativeKernel_t>,
-    .pfnAppendLaunchKernelIndirect = unsupported<ze_pfnCommandListAppendLaunchKernelIndirect_t>,
-    .pfnAppendLaunchMultipleKernelsIndirect = unsupported<ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t>,
-    .pfnAppendImageCopyToMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyToMemoryExt_t>,
-    .pfnAppendImageCopyFromMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyFromMemoryExt_t>,
+    .pfnAppendQueryKernelTimestamps = unsupported<ze_pfnCommandListAppendQueryKernelTimestamps_t, "zeCommandListAppendQueryKernelTimestamps">,
+    .pfnAppendLaunchKernel = unsupported<ze_pfnCommandListAppendLaunchKernel_t, "zeCommandListAppendLaunchKernel">,
+    .pfnAppendLaunchCooperativeKernel = unsupported<ze_pfnCommandListAppendLaunchCooperativeKernel_t, "zeCommandListAppendLaunchCooperativeKernel">,
+    .pfnAppendLaunchKernelIndirect = unsupported<ze_pfnCommandListAppendLaunchKernelIndirect_t, "zeCommandListAppendLaunchKernelIndirect">,
+    .pfnAppendLaunchMultipleKernelsIndirect = unsupported<ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t, "zeCommandListAppendLaunchMultipleKernelsIndirect">,
+    .pfnAppendImageCopyToMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyToMemoryExt_t, "zeCommandListAppendImageCopyToMemoryExt">,
+    .pfnAppendImageCopyFromMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyFromMemoryExt_t, "zeCommandListAppendImageCopyFromMemoryExt">,
     .pfnHostSynchronize = guarded<&datum::api::zeCommandListHostSynchronize>,
     .pfnGetDeviceHandle = guarded<&datum::api::zeCommandListGetDeviceHandle>,
     .pfnGetContextHandle = guarded<&datum::api::zeCommandListGetContextHandle>,
     .pfnGetOrdinal = guarded<&datum::api::zeCommandListGetOrdinal>,
     .pfnImmediateGetIndex = guarded<&datum::api::zeCommandListImmediateGetIndex>,
     .pfnIsImmediate = guarded<&datum::api::zeCommandListIsImmediate>,
-    .pfnAppendSignalExternalSemaphoreExt = unsupported<ze_pfnCommandListAppendSignalExternalSemaphoreExt_t>,
-    .pfnAppendWaitExternalSemaphoreExt = unsupported<ze_pfnCommandListAppendWaitExternalSemaphoreExt_t>,
-    .pfnAppendLaunchKernelWithParameters = unsupported<ze_pfnCommandListAppendLaunchKernelWithParameters_t>,
-    .pfnAppendLaunchKernelWithArguments = unsupported<ze_pfnCommandListAppendLaunchKernelWithArguments_t>,
-    .pfnAppendMemoryCopyWithParameters = unsupported<ze_pfnCommandListAppendMemoryCopyWithParameters_t>,
-    .pfnAppendMemoryFillWithParameters = unsupported<ze_pfnCommandListAppendMemoryFillWithParameters_t>,
-    .pfnImmediateAppendCommandListsWithParameters = unsupported<ze_pfnCommandListImmediateAppendCommandListsWithParameters_t>,
+    .pfnAppendSignalExternalSemaphoreExt = unsupported<ze_pfnCommandListAppendSignalExternalSemaphoreExt_t, "zeCommandListAppendSignalExternalSemaphoreExt">,
+    .pfnAppendWaitExternalSemaphoreExt = unsupported<ze_pfnCommandListAppendWaitExternalSemaphoreExt_t, "zeCommandListAppendWaitExternalSemaphoreExt">,
+    .pfnAppendLaunchKernelWithParameters = unsupported<ze_pfnCommandListAppendLaunchKernelWithParameters_t, "zeCommandListAppendLaunchKernelWithParameters">,
+    .pfnAppendLaunchKernelWithArguments = unsupported<ze_pfnCommandListAppendLaunchKernelWithArguments_t, "zeCommandListAppendLaunchKernelWithArguments">,
+    .pfnAppendMemoryCopyWithParameters = unsupported<ze_pfnCommandListAppendMemoryCopyWithParameters_t, "zeCommandListAppendMemoryCopyWithParameters">,
+    .pfnAppendMemoryFillWithParameters = unsupported<ze_pfnCommandListAppendMemoryFillWithParameters_t, "zeCommandListAppendMemoryFillWithParameters">,
+    .pfnImmediateAppendCommandListsWithParameters = unsupported<ze_pfnCommandListImmediateAppendCommandListsWithParameters_t, "zeCommandListImmediateAppendCommandListsWithParameters">,
     .pfnGetFlags = guarded<&datum::api::zeCommandListGetFlags>,
     .pfnImmediateGetFlags = guarded<&datum::api::zeCommandListImmediateGetFlags>,
     .pfnImmediateGetMode = guarded<&datum::api::zeCommandListImmediateGetMode>,
     .pfnImmediateGetPriority = guarded<&datum::api::zeCommandListImmediateGetPriority>,
-    .pfnBeginGraphCaptureExt = unsupported<ze_pfnCommandListBeginGraphCaptureExt_t>,
-    .pfnBeginCaptureIntoGraphExt = unsupported<ze_pfnCommandListBeginCaptureIntoGraphExt_t>,
-    .pfnIsGraphCaptureEnabledExt = unsupported<ze_pfnCommandListIsGraphCaptureEnabledExt_t>,
-    .pfnEndGraphCaptureExt = unsupported<ze_pfnCommandListEndGraphCaptureExt_t>,
-    .pfnGetGraphExt = unsupported<ze_pfnCommandListGetGraphExt_t>,
-    .pfnAppendGraphExt = unsupported<ze_pfnCommandListAppendGraphExt_t>,
-    .pfnAppendHostFunction = unsupported<ze_pfnCommandListAppendHostFunction_t>,
+    .pfnBeginGraphCaptureExt = unsupported<ze_pfnCommandListBeginGraphCaptureExt_t, "zeCommandListBeginGraphCaptureExt">,
+    .pfnBeginCaptureIntoGraphExt = unsupported<ze_pfnCommandListBeginCaptureIntoGraphExt_t, "zeCommandListBeginCaptureIntoGraphExt">,
+    .pfnIsGraphCaptureEnabledExt = unsupported<ze_pfnCommandListIsGraphCaptureEnabledExt_t, "zeCommandListIsGraphCaptureEnabledExt">,
+    .pfnEndGraphCaptureExt = unsupported<ze_pfnCommandListEndGraphCaptureExt_t, "zeCommandListEndGraphCaptureExt">,
+    .pfnGetGraphExt = unsupported<ze_pfnCommandListGetGraphExt_t, "zeCommandListGetGraphExt">,
+    .pfnAppendGraphExt = unsupported<ze_pfnCommandListAppendGraphExt_t, "zeCommandListAppendGraphExt">,
+    .pfnAppendHostFunction = unsupported<ze_pfnCommandListAppendHostFunction_t, "zeCommandListAppendHostFunction">,
 };
 
 constexpr ze_command_list_exp_dditable_t ze_command_list_exp_table = {
-    .pfnCreateCloneExp = unsupported<ze_pfnCommandListCreateCloneExp_t>,
-    .pfnImmediateAppendCommandListsExp = unsupported<ze_pfnCommandListImmediateAppendCommandListsExp_t>,
-    .pfnGetNextCommandIdExp = unsupported<ze_pfnCommandListGetNextCommandIdExp_t>,
-    .pfnUpdateMutableCommandsExp = unsupported<ze_pfnCommandListUpdateMutableCommandsExp_t>,
-    .pfnUpdateMutableCommandSignalEventExp = unsupported<ze_pfnCommandListUpdateMutableCommandSignalEventExp_t>,
-    .pfnUpdateMutableCommandWaitEventsExp = unsupported<ze_pfnCommandListUpdateMutableCommandWaitEventsExp_t>,
-    .pfnGetNextCommandIdWithKernelsExp = unsupported<ze_pfnCommandListGetNextCommandIdWithKernelsExp_t>,
-    .pfnUpdateMutableCommandKernelsExp = unsupported<ze_pfnCommandListUpdateMutableCommandKernelsExp_t>,
-    .pfnIsMutableExp = unsupported<ze_pfnCommandListIsMutableExp_t>,
+    .pfnCreateCloneExp = unsupported<ze_pfnCommandListCreateCloneExp_t, "zeCommandListCreateCloneExp">,
+    .pfnImmediateAppendCommandListsExp = unsupported<ze_pfnCommandListImmediateAppendCommandListsExp_t, "zeCommandListImmediateAppendCommandListsExp">,
+    .pfnGetNextCommandIdExp = unsupported<ze_pfnCommandListGetNextCommandIdExp_t, "zeCommandListGetNextCommandIdExp">,
+    .pfnUpdateMutableCommandsExp = unsupported<ze_pfnCommandListUpdateMutableCommandsExp_t, "zeCommandListUpdateMutableCommandsExp">,
+    .pfnUpdateMutableCommandSignalEventExp = unsupported<ze_pfnCommandListUpdateMutableCommandSignalEventExp_t, "zeCommandListUpdateMutableCommandSignalEventExp">,
+    .pfnUpdateMutableCommandWaitEventsExp = unsupported<ze_pfnCommandListUpdateMutableCommandWaitEventsExp_t, "zeCommandListUpdateMutableCommandWaitEventsExp">,
+    .pfnGetNextCommandIdWithKernelsExp = unsupported<ze_pfnCommandListGetNextCommandIdWithKernelsExp_t, "zeCommandListGetNextCommandIdWithKernelsExp">,
+    .pfnUpdateMutableCommandKernelsExp = unsupported<ze_pfnCommandListUpdateMutableCommandKernelsExp_t, "zeCommandListUpdateMutableCommandKernelsExp">,
+    .pfnIsMutableExp = unsupported<ze_pfnCommandListIsMutableExp_t, "zeCommandListIsMutableExp">,
 };
 
 constexpr ze_image_dditable_t ze_image_table = {
-    .pfnGetProperties = unsupported<ze_pfnImageGetProperties_t>,
-    .pfnCreate = unsupported<ze_pfnImageCreate_t>,
-    .pfnDestroy = unsupported<ze_pfnImageDestroy_t>,
-    .pfnGetAllocPropertiesExt = unsupported<ze_pfnImageGetAllocPropertiesExt_t>,
-    .pfnViewCreateExt = unsupported<ze_pfnImageViewCreateExt_t>,
+    .pfnGetProperties = unsupported<ze_pfnImageGetProperties_t, "zeImageGetProperties">,
+    .pfnCreate = unsupported<ze_pfnImageCreate_t, "zeImageCreate">,
+    .pfnDestroy = unsupported<ze_pfnImageDestroy_t, "zeImageDestroy">,
+    .pfnGetAllocPropertiesExt = unsupported<ze_pfnImageGetAllocPropertiesExt_t, "zeImageGetAllocPropertiesExt">,
+    .pfnViewCreateExt = unsupported<ze_pfnImageViewCreateExt_t, "zeImageViewCreateExt">,
 };
 
 constexpr ze_image_exp_dditable_t ze_image_exp_table = {
-    .pfnGetMemoryPropertiesExp = unsupported<ze_pfnImageGetMemoryPropertiesExp_t>,
-    .pfnViewCreateExp = unsupported<ze_pfnImageViewCreateExp_t>,
-    .pfnGetDeviceOffsetExp = unsupported<ze_pfnImageGetDeviceOffsetExp_t>,
+    .pfnGetMemoryPropertiesExp = unsupported<ze_pfnImageGetMemoryPropertiesExp_t, "zeImageGetMemoryPropertiesExp">,
+    .pfnViewCreateExp = unsupported<ze_pfnImageViewCreateExp_t, "zeImageViewCreateExp">,
+    .pfnGetDeviceOffsetExp = unsupported<ze_pfnImageGetDeviceOffsetExp_t, "zeImageGetDeviceOffsetExp">,
 };
 
 constexpr ze_mem_dditable_t ze_mem_table = {
@@ -212,20 +212,20 @@ constexpr ze_mem_dditable_t ze_mem_table = {
     .pfnFree = guarded<&datum::api::zeMemFree>,
     .pfnGetAllocProperties = guarded<&datum::api::zeMemGetAllocProperties>,
     .pfnGetAddressRange = guarded<&datum::api::zeMemGetAddressRange>,
-    .pfnGetIpcHandle = unsupported<ze_pfnMemGetIpcHandle_t>,
-    .pfnOpenIpcHandle = unsupported<ze_pfnMemOpenIpcHandle_t>,
-    .pfnCloseIpcHandle = unsupported<ze_pfnMemCloseIpcHandle_t>,
-    .pfnFreeExt = unsupported<ze_pfnMemFreeExt_t>,
-    .pfnPutIpcHandle = unsupported<ze_pfnMemPutIpcHandle_t>,
-    .pfnGetPitchFor2dImage = unsupported<ze_pfnMemGetPitchFor2dImage_t>,
-    .pfnGetIpcHandleWithProperties = unsupported<ze_pfnMemGetIpcHandleWithProperties_t>,
+    .pfnGetIpcHandle = unsupported<ze_pfnMemGetIpcHandle_t, "zeMemGetIpcHandle">,
+    .pfnOpenIpcHandle = unsupported<ze_pfnMemOpenIpcHandle_t, "zeMemOpenIpcHandle">,
+    .pfnCloseIpcHandle = unsupported<ze_pfnMemCloseIpcHandle_t, "zeMemCloseIpcHandle">,
+    .pfnFreeExt = unsupported<ze_pfnMemFreeExt_t, "zeMemFreeExt">,
+    .pfnPutIpcHandle = unsupported<ze_pfnMemPutIpcHandle_t, "zeMemPutIpcHandle">,
+    .pfnGetPitchFor2dImage = unsupported<ze_pfnMemGetPitchFor2dImage_t, "zeMemGetPitchFor2dImage">,
+    .pfnGetIpcHandleWithProperties = unsupported<ze_pfnMemGetIpcHandleWithProperties_t, "zeMemGetIpcHandleWithProperties">,
 };
 
 constexpr ze_mem_exp_dditable_t ze_mem_exp_table = {
-    .pfnGetIpcHandleFromFileDescriptorExp = unsupported<ze_pfnMemGetIpcHandleFromFileDescriptorExp_t>,
-    .pfnGetFileDescriptorFromIpcHandleExp = unsupported<ze_pfnMemGetFileDescriptorFromIpcHandleExp_t>,
-    .pfnSetAtomicAccessAttributeExp = unsupported<ze_pfnMemSetAtomicAccessAttributeExp_t>,
-    .pfnGetAtomicAccessAttributeExp = unsupported<ze_pfnMemGetAtomicAccessAttributeExp_t>,
+    .pfnGetIpcHandleFromFileDescriptorExp = unsupported<ze_pfnMemGetIpcHandleFromFileDescriptorExp_t, "zeMemGetIpcHandleFromFileDescriptorExp">,
+    .pfnGetFileDescriptorFromIpcHandleExp = unsupported<ze_pfnMemGetFileDescriptorFromIpcHandleExp_t, "zeMemGetFileDescriptorFromIpcHandleExp">,
+    .pfnSetAtomicAccessAttributeExp = unsupported<ze_pfnMemSetAtomicAccessAttributeExp_t, "zeMemSetAtomicAccessAttributeExp">,
+    .pfnGetAtomicAccessAttributeExp = unsupported<ze_pfnMemGetAtomicAccessAttributeExp_t, "zeMemGetAtomicAccessAttributeExp">,
 };
 
 constexpr ze_fence_dditable_t ze_fence_table = {
@@ -239,10 +239,10 @@ constexpr ze_fence_dditable_t ze_fence_table = {
 constexpr ze_event_pool_dditable_t ze_event_pool_table = {
     .pfnCreate = guarded<&datum::api::zeEventPoolCreate>,
     .pfnDestroy = guarded<&datum::api::zeEventPoolDestroy>,
-    .pfnGetIpcHandle = unsupported<ze_pfnEventPoolGetIpcHandle_t>,
-    .pfnOpenIpcHandle = unsupported<ze_pfnEventPoolOpenIpcHandle_t>,
-    .pfnCloseIpcHandle = unsupported<ze_pfnEventPoolCloseIpcHandle_t>,
-    .pfnPutIpcHandle = unsupported<ze_pfnEventPoolPutIpcHandle_t>,
+    .pfnGetIpcHandle = unsupported<ze_pfnEventPoolGetIpcHandle_t, "zeEventPoolGetIpcHandle">,
+    .pfnOpenIpcHandle = unsupported<ze_pfnEventPoolOpenIpcHandle_t, "zeEventPoolOpenIpcHandle">,
+    .pfnCloseIpcHandle = unsupported<ze_pfnEventPoolCloseIpcHandle_t, "zeEventPoolCloseIpcHandle">,
+    .pfnPutIpcHandle = unsupported<ze_pfnEventPoolPutIpcHandle_t, "zeEventPoolPutIpcHandle">,
     .pfnGetContextHandle = guarded<&datum::api::zeEventPoolGetContextHandle>,
     .pfnGetFlags = guarded<&datum::api::zeEventPoolGetFlags>,
 };
@@ -255,108 +255,108 @@ constexpr ze_event_dditable_t ze_event_table = {
     .pfnQueryStatus = guarded<&datum::api::zeEventQueryStatus>,
     .pfnHostReset = guarded<&datum::api::zeEventHostReset>,
     .pfnQueryKernelTimestamp = guarded<&datum::api::zeEventQueryKernelTimestamp>,
-    .pfnQueryKernelTimestampsExt = unsupported<ze_pfnEventQueryKernelTimestampsExt_t>,
+    .pfnQueryKernelTimestampsExt = unsupported<ze_pfnEventQueryKernelTimestampsExt_t, "zeEventQueryKernelTimestampsExt">,
     .pfnGetEventPool = guarded<&datum::api::zeEventGetEventPool>,
     .pfnGetSignalScope = guarded<&datum::api::zeEventGetSignalScope>,
     .pfnGetWaitScope = guarded<&datum::api::zeEventGetWaitScope>,
-    .pfnCounterBasedCreate = unsupported<ze_pfnEventCounterBasedCreate_t>,
-    .pfnCounterBasedGetIpcHandle = unsupported<ze_pfnEventCounterBasedGetIpcHandle_t>,
-    .pfnCounterBasedOpenIpcHandle = unsupported<ze_pfnEventCounterBasedOpenIpcHandle_t>,
-    .pfnCounterBasedCloseIpcHandle = unsupported<ze_pfnEventCounterBasedCloseIpcHandle_t>,
-    .pfnCounterBasedGetDeviceAddress = unsupported<ze_pfnEventCounterBasedGetDeviceAddress_t>,
-    .pfnGetCounterBasedFlags = unsupported<ze_pfnEventGetCounterBasedFlags_t>,
+    .pfnCounterBasedCreate = unsupported<ze_pfnEventCounterBasedCreate_t, "zeEventCounterBasedCreate">,
+    .pfnCounterBasedGetIpcHandle = unsupported<ze_pfnEventCounterBasedGetIpcHandle_t, "zeEventCounterBasedGetIpcHandle">,
+    .pfnCounterBasedOpenIpcHandle = unsupported<ze_pfnEventCounterBasedOpenIpcHandle_t, "zeEventCounterBasedOpenIpcHandle">,
+    .pfnCounterBasedCloseIpcHandle = unsupported<ze_pfnEventCounterBasedCloseIpcHandle_t, "zeEventCounterBasedCloseIpcHandle">,
+    .pfnCounterBasedGetDeviceAddress = unsupported<ze_pfnEventCounterBasedGetDeviceAddress_t, "zeEventCounterBasedGetDeviceAddress">,
+    .pfnGetCounterBasedFlags = unsupported<ze_pfnEventGetCounterBasedFlags_t, "zeEventGetCounterBasedFlags">,
 };
 
 constexpr ze_event_exp_dditable_t ze_event_exp_table = {
-    .pfnQueryTimestampsExp = unsupported<ze_pfnEventQueryTimestampsExp_t>,
+    .pfnQueryTimestampsExp = unsupported<ze_pfnEventQueryTimestampsExp_t, "zeEventQueryTimestampsExp">,
 };
 
 constexpr ze_module_dditable_t ze_module_table = {
-    .pfnCreate = unsupported<ze_pfnModuleCreate_t>,
-    .pfnDestroy = unsupported<ze_pfnModuleDestroy_t>,
-    .pfnDynamicLink = unsupported<ze_pfnModuleDynamicLink_t>,
-    .pfnGetNativeBinary = unsupported<ze_pfnModuleGetNativeBinary_t>,
-    .pfnGetGlobalPointer = unsupported<ze_pfnModuleGetGlobalPointer_t>,
-    .pfnGetKernelNames = unsupported<ze_pfnModuleGetKernelNames_t>,
-    .pfnGetProperties = unsupported<ze_pfnModuleGetProperties_t>,
-    .pfnGetFunctionPointer = unsupported<ze_pfnModuleGetFunctionPointer_t>,
-    .pfnInspectLinkageExt = unsupported<ze_pfnModuleInspectLinkageExt_t>,
+    .pfnCreate = unsupported<ze_pfnModuleCreate_t, "zeModuleCreate">,
+    .pfnDestroy = unsupported<ze_pfnModuleDestroy_t, "zeModuleDestroy">,
+    .pfnDynamicLink = unsupported<ze_pfnModuleDynamicLink_t, "zeModuleDynamicLink">,
+    .pfnGetNativeBinary = unsupported<ze_pfnModuleGetNativeBinary_t, "zeModuleGetNativeBinary">,
+    .pfnGetGlobalPointer = unsupported<ze_pfnModuleGetGlobalPointer_t, "zeModuleGetGlobalPointer">,
+    .pfnGetKernelNames = unsupported<ze_pfnModuleGetKernelNames_t, "zeModuleGetKernelNames">,
+    .pfnGetProperties = unsupported<ze_pfnModuleGetProperties_t, "zeModuleGetProperties">,
+    .pfnGetFunctionPointer = unsupported<ze_pfnModuleGetFunctionPointer_t, "zeModuleGetFunctionPointer">,
+    .pfnInspectLinkageExt = unsupported<ze_pfnModuleInspectLinkageExt_t, "zeModuleInspectLinkageExt">,
 };
 
 constexpr ze_module_build_log_dditable_t ze_module_build_log_table = {
-    .pfnDestroy = unsupported<ze_pfnModuleBuildLogDestroy_t>,
-    .pfnGetString = unsupported<ze_pfnModuleBuildLogGetString_t>,
+    .pfnDestroy = unsupported<ze_pfnModuleBuildLogDestroy_t, "zeModuleBuildLogDestroy">,
+    .pfnGetString = unsupported<ze_pfnModuleBuildLogGetString_t, "zeModuleBuildLogGetString">,
 };
 
 constexpr ze_kernel_dditable_t ze_kernel_table = {
-    .pfnCreate = unsupported<ze_pfnKernelCreate_t>,
-    .pfnDestroy = unsupported<ze_pfnKernelDestroy_t>,
-    .pfnSetCacheConfig = unsupported<ze_pfnKernelSetCacheConfig_t>,
-    .pfnSetGroupSize = unsupported<ze_pfnKernelSetGroupSize_t>,
-    .pfnSuggestGroupSize = unsupported<ze_pfnKernelSuggestGroupSize_t>,
-    .pfnSuggestMaxCooperativeGroupCount = unsupported<ze_pfnKernelSuggestMaxCooperativeGroupCount_t>,
-    .pfnSetArgumentValue = unsupported<ze_pfnKernelSetArgumentValue_t>,
-    .pfnSetIndirectAccess = unsupported<ze_pfnKernelSetIndirectAccess_t>,
-    .pfnGetIndirectAccess = unsupported<ze_pfnKernelGetIndirectAccess_t>,
-    .pfnGetSourceAttributes = unsupported<ze_pfnKernelGetSourceAttributes_t>,
-    .pfnGetProperties = unsupported<ze_pfnKernelGetProperties_t>,
-    .pfnGetName = unsupported<ze_pfnKernelGetName_t>,
+    .pfnCreate = unsupported<ze_pfnKernelCreate_t, "zeKernelCreate">,
+    .pfnDestroy = unsupported<ze_pfnKernelDestroy_t, "zeKernelDestroy">,
+    .pfnSetCacheConfig = unsupported<ze_pfnKernelSetCacheConfig_t, "zeKernelSetCacheConfig">,
+    .pfnSetGroupSize = unsupported<ze_pfnKernelSetGroupSize_t, "zeKernelSetGroupSize">,
+    .pfnSuggestGroupSize = unsupported<ze_pfnKernelSuggestGroupSize_t, "zeKernelSuggestGroupSize">,
+    .pfnSuggestMaxCooperativeGroupCount = unsupported<ze_pfnKernelSuggestMaxCooperativeGroupCount_t, "zeKernelSuggestMaxCooperativeGroupCount">,
+    .pfnSetArgumentValue = unsupported<ze_pfnKernelSetArgumentValue_t, "zeKernelSetArgumentValue">,
+    .pfnSetIndirectAccess = unsupported<ze_pfnKernelSetIndirectAccess_t, "zeKernelSetIndirectAccess">,
+    .pfnGetIndirectAccess = unsupported<ze_pfnKernelGetIndirectAccess_t, "zeKernelGetIndirectAccess">,
+    .pfnGetSourceAttributes = unsupported<ze_pfnKernelGetSourceAttributes_t, "zeKernelGetSourceAttributes">,
+    .pfnGetProperties = unsupported<ze_pfnKernelGetProperties_t, "zeKernelGetProperties">,
+    .pfnGetName = unsupported<ze_pfnKernelGetName_t, "zeKernelGetName">,
 };
 
 constexpr ze_kernel_exp_dditable_t ze_kernel_exp_table = {
-    .pfnSetGlobalOffsetExp = unsupported<ze_pfnKernelSetGlobalOffsetExp_t>,
-    .pfnSchedulingHintExp = unsupported<ze_pfnKernelSchedulingHintExp_t>,
-    .pfnGetBinaryExp = unsupported<ze_pfnKernelGetBinaryExp_t>,
-    .pfnGetAllocationPropertiesExp = unsupported<ze_pfnKernelGetAllocationPropertiesExp_t>,
+    .pfnSetGlobalOffsetExp = unsupported<ze_pfnKernelSetGlobalOffsetExp_t, "zeKernelSetGlobalOffsetExp">,
+    .pfnSchedulingHintExp = unsupported<ze_pfnKernelSchedulingHintExp_t, "zeKernelSchedulingHintExp">,
+    .pfnGetBinaryExp = unsupported<ze_pfnKernelGetBinaryExp_t, "zeKernelGetBinaryExp">,
+    .pfnGetAllocationPropertiesExp = unsupported<ze_pfnKernelGetAllocationPropertiesExp_t, "zeKernelGetAllocationPropertiesExp">,
 };
 
 constexpr ze_sampler_dditable_t ze_sampler_table = {
-    .pfnCreate = unsupported<ze_pfnSamplerCreate_t>,
-    .pfnDestroy = unsupported<ze_pfnSamplerDestroy_t>,
+    .pfnCreate = unsupported<ze_pfnSamplerCreate_t, "zeSamplerCreate">,
+    .pfnDestroy = unsupported<ze_pfnSamplerDestroy_t, "zeSamplerDestroy">,
 };
 
 constexpr ze_physical_mem_dditable_t ze_physical_mem_table = {
-    .pfnCreate = unsupported<ze_pfnPhysicalMemCreate_t>,
-    .pfnDestroy = unsupported<ze_pfnPhysicalMemDestroy_t>,
-    .pfnGetProperties = unsupported<ze_pfnPhysicalMemGetProperties_t>,
+    .pfnCreate = unsupported<ze_pfnPhysicalMemCreate_t, "zePhysicalMemCreate">,
+    .pfnDestroy = unsupported<ze_pfnPhysicalMemDestroy_t, "zePhysicalMemDestroy">,
+    .pfnGetProperties = unsupported<ze_pfnPhysicalMemGetProperties_t, "zePhysicalMemGetProperties">,
 };
 
 constexpr ze_virtual_mem_dditable_t ze_virtual_mem_table = {
-    .pfnReserve = unsupported<ze_pfnVirtualMemReserve_t>,
-    .pfnFree = unsupported<ze_pfnVirtualMemFree_t>,
-    .pfnQueryPageSize = unsupported<ze_pfnVirtualMemQueryPageSize_t>,
-    .pfnMap = unsupported<ze_pfnVirtualMemMap_t>,
-    .pfnUnmap = unsupported<ze_pfnVirtualMemUnmap_t>,
-    .pfnSetAccessAttribute = unsupported<ze_pfnVirtualMemSetAccessAttribute_t>,
-    .pfnGetAccessAttribute = unsupported<ze_pfnVirtualMemGetAccessAttribute_t>,
+    .pfnReserve = unsupported<ze_pfnVirtualMemReserve_t, "zeVirtualMemReserve">,
+    .pfnFree = unsupported<ze_pfnVirtualMemFree_t, "zeVirtualMemFree">,
+    .pfnQueryPageSize = unsupported<ze_pfnVirtualMemQueryPageSize_t, "zeVirtualMemQueryPageSize">,
+    .pfnMap = unsupported<ze_pfnVirtualMemMap_t, "zeVirtualMemMap">,
+    .pfnUnmap = unsupported<ze_pfnVirtualMemUnmap_t, "zeVirtualMemUnmap">,
+    .pfnSetAccessAttribute = unsupported<ze_pfnVirtualMemSetAccessAttribute_t, "zeVirtualMemSetAccessAttribute">,
+    .pfnGetAccessAttribute = unsupported<ze_pfnVirtualMemGetAccessAttribute_t, "zeVirtualMemGetAccessAttribute">,
 };
 
 constexpr ze_fabric_vertex_exp_dditable_t ze_fabric_vertex_exp_table = {
-    .pfnGetExp = unsupported<ze_pfnFabricVertexGetExp_t>,
-    .pfnGetSubVerticesExp = unsupported<ze_pfnFabricVertexGetSubVerticesExp_t>,
-    .pfnGetPropertiesExp = unsupported<ze_pfnFabricVertexGetPropertiesExp_t>,
-    .pfnGetDeviceExp = unsupported<ze_pfnFabricVertexGetDeviceExp_t>,
+    .pfnGetExp = unsupported<ze_pfnFabricVertexGetExp_t, "zeFabricVertexGetExp">,
+    .pfnGetSubVerticesExp = unsupported<ze_pfnFabricVertexGetSubVerticesExp_t, "zeFabricVertexGetSubVerticesExp">,
+    .pfnGetPropertiesExp = unsupported<ze_pfnFabricVertexGetPropertiesExp_t, "zeFabricVertexGetPropertiesExp">,
+    .pfnGetDeviceExp = unsupported<ze_pfnFabricVertexGetDeviceExp_t, "zeFabricVertexGetDeviceExp">,
 };
 
 constexpr ze_fabric_edge_exp_dditable_t ze_fabric_edge_exp_table = {
-    .pfnGetExp = unsupported<ze_pfnFabricEdgeGetExp_t>,
-    .pfnGetVerticesExp = unsupported<ze_pfnFabricEdgeGetVerticesExp_t>,
-    .pfnGetPropertiesExp = unsupported<ze_pfnFabricEdgeGetPropertiesExp_t>,
+    .pfnGetExp = unsupported<ze_pfnFabricEdgeGetExp_t, "zeFabricEdgeGetExp">,
+    .pfnGetVerticesExp = unsupported<ze_pfnFabricEdgeGetVerticesExp_t, "zeFabricEdgeGetVerticesExp">,
+    .pfnGetPropertiesExp = unsupported<ze_pfnFabricEdgeGetPropertiesExp_t, "zeFabricEdgeGetPropertiesExp">,
 };
 
 constexpr ze_graph_dditable_t ze_graph_table = {
-    .pfnCreateExt = unsupported<ze_pfnGraphCreateExt_t>,
-    .pfnGetPrimaryCommandListExt = unsupported<ze_pfnGraphGetPrimaryCommandListExt_t>,
-    .pfnSetDestructionCallbackExt = unsupported<ze_pfnGraphSetDestructionCallbackExt_t>,
-    .pfnInstantiateExt = unsupported<ze_pfnGraphInstantiateExt_t>,
-    .pfnIsEmptyExt = unsupported<ze_pfnGraphIsEmptyExt_t>,
-    .pfnDumpContentsExt = unsupported<ze_pfnGraphDumpContentsExt_t>,
-    .pfnDestroyExt = unsupported<ze_pfnGraphDestroyExt_t>,
+    .pfnCreateExt = unsupported<ze_pfnGraphCreateExt_t, "zeGraphCreateExt">,
+    .pfnGetPrimaryCommandListExt = unsupported<ze_pfnGraphGetPrimaryCommandListExt_t, "zeGraphGetPrimaryCommandListExt">,
+    .pfnSetDestructionCallbackExt = unsupported<ze_pfnGraphSetDestructionCallbackExt_t, "zeGraphSetDestructionCallbackExt">,
+    .pfnInstantiateExt = unsupported<ze_pfnGraphInstantiateExt_t, "zeGraphInstantiateExt">,
+    .pfnIsEmptyExt = unsupported<ze_pfnGraphIsEmptyExt_t, "zeGraphIsEmptyExt">,
+    .pfnDumpContentsExt = unsupported<ze_pfnGraphDumpContentsExt_t, "zeGraphDumpContentsExt">,
+    .pfnDestroyExt = unsupported<ze_pfnGraphDestroyExt_t, "zeGraphDestroyExt">,
 };
 
 constexpr ze_executable_graph_dditable_t ze_executable_graph_table = {
-    .pfnGetSourceGraphExt = unsupported<ze_pfnExecutableGraphGetSourceGraphExt_t>,
-    .pfnDestroyExt = unsupported<ze_pfnExecutableGraphDestroyExt_t>,
+    .pfnGetSourceGraphExt = unsupported<ze_pfnExecutableGraphGetSourceGraphExt_t, "zeExecutableGraphGetSourceGraphExt">,
+    .pfnDestroyExt = unsupported<ze_pfnExecutableGraphDestroyExt_t, "zeExecutableGraphDestroyExt">,
 };
 
 }  // namespace

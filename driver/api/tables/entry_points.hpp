@@ -123,14 +123,10 @@ ze_result_t zesInit(zes_init_flags_t flags);
 
 // Sysman, Device
 ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_properties_t* pProperties);
-ze_result_t zesDeviceGetState(zes_device_handle_t hDevice, zes_device_state_t* pState);
 ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice, zes_pci_properties_t* pProperties);
 ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t hDevice, uint32_t* pCount, zes_fabric_port_handle_t* phPort);
 ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t hDevice, uint32_t* pCount, zes_mem_handle_t* phMemory);
 ze_result_t zesDeviceGet(zes_driver_handle_t hDriver, uint32_t* pCount, zes_device_handle_t* phDevices);
-
-// Sysman, DeviceExp
-ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t hDevice, uint32_t* pCount, zes_subdevice_exp_properties_t* pSubdeviceProps);
 
 // Sysman, Driver
 ze_result_t zesDriverGet(uint32_t* pCount, zes_driver_handle_t* phDrivers);

@@ -18,8 +18,7 @@ constexpr Return failure_answer([[maybe_unused]] ze_result_t code) noexcept {
   } else if constexpr (std::is_same_v<Return, std::uint32_t>) {
     return std::numeric_limits<std::uint32_t>::max();
   } else {
-    static_assert(std::is_pointer_v<Return>,
-                  "a return type for which the specification's failure value is not known here");
+    static_assert(std::is_pointer_v<Return>, "what the specification returns on failure is not known here");
     return nullptr;
   }
 }

@@ -5,6 +5,7 @@
 
 #include <level_zero/ze_ddi_common.h>
 
+#include "driver/api/result.hpp"
 #include "driver/api/tables/failure_answer.hpp"
 
 namespace datum::api {
@@ -18,9 +19,12 @@ struct Guard<Function> {
     try {
       return Function(arguments...);
     } catch (const std::bad_alloc&) {
-      return failure_answer<Return>(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY);
+      return failure_answer<Return>(
+          refuse(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, "no memory was left for the driver's own bookkeeping"));
     } catch (...) {
-      return failure_answer<Return>(ZE_RESULT_ERROR_UNKNOWN);
+      return failure_answer<Return>(
+          refuse(ZE_RESULT_ERROR_UNKNOWN,
+                 "the driver met an error that it has no answer to; this is a fault of Datum"));
     }
   }
 };

@@ -16,10 +16,10 @@ namespace datum::api {
 namespace {
 
 constexpr zer_global_dditable_t zer_global_table = {
-    .pfnGetLastErrorDescription = unsupported<zer_pfnGetLastErrorDescription_t>,
-    .pfnTranslateDeviceHandleToIdentifier = unsupported<zer_pfnTranslateDeviceHandleToIdentifier_t>,
-    .pfnTranslateIdentifierToDeviceHandle = unsupported<zer_pfnTranslateIdentifierToDeviceHandle_t>,
-    .pfnGetDefaultContext = unsupported<zer_pfnGetDefaultContext_t>,
+    .pfnGetLastErrorDescription = unsupported<zer_pfnGetLastErrorDescription_t, "zerGetLastErrorDescription">,
+    .pfnTranslateDeviceHandleToIdentifier = unsupported<zer_pfnTranslateDeviceHandleToIdentifier_t, "zerTranslateDeviceHandleToIdentifier">,
+    .pfnTranslateIdentifierToDeviceHandle = unsupported<zer_pfnTranslateIdentifierToDeviceHandle_t, "zerTranslateIdentifierToDeviceHandle">,
+    .pfnGetDefaultContext = unsupported<zer_pfnGetDefaultContext_t, "zerGetDefaultContext">,
 };
 
 }  // namespace

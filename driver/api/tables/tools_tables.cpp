@@ -16,129 +16,129 @@ namespace datum::api {
 namespace {
 
 constexpr zet_metric_programmable_exp_dditable_t zet_metric_programmable_exp_table = {
-    .pfnGetExp = unsupported<zet_pfnMetricProgrammableGetExp_t>,
-    .pfnGetPropertiesExp = unsupported<zet_pfnMetricProgrammableGetPropertiesExp_t>,
-    .pfnGetParamInfoExp = unsupported<zet_pfnMetricProgrammableGetParamInfoExp_t>,
-    .pfnGetParamValueInfoExp = unsupported<zet_pfnMetricProgrammableGetParamValueInfoExp_t>,
+    .pfnGetExp = unsupported<zet_pfnMetricProgrammableGetExp_t, "zetMetricProgrammableGetExp">,
+    .pfnGetPropertiesExp = unsupported<zet_pfnMetricProgrammableGetPropertiesExp_t, "zetMetricProgrammableGetPropertiesExp">,
+    .pfnGetParamInfoExp = unsupported<zet_pfnMetricProgrammableGetParamInfoExp_t, "zetMetricProgrammableGetParamInfoExp">,
+    .pfnGetParamValueInfoExp = unsupported<zet_pfnMetricProgrammableGetParamValueInfoExp_t, "zetMetricProgrammableGetParamValueInfoExp">,
 };
 
 constexpr zet_metric_tracer_exp_dditable_t zet_metric_tracer_exp_table = {
-    .pfnCreateExp = unsupported<zet_pfnMetricTracerCreateExp_t>,
-    .pfnDestroyExp = unsupported<zet_pfnMetricTracerDestroyExp_t>,
-    .pfnEnableExp = unsupported<zet_pfnMetricTracerEnableExp_t>,
-    .pfnDisableExp = unsupported<zet_pfnMetricTracerDisableExp_t>,
-    .pfnReadDataExp = unsupported<zet_pfnMetricTracerReadDataExp_t>,
-    .pfnDecodeExp = unsupported<zet_pfnMetricTracerDecodeExp_t>,
+    .pfnCreateExp = unsupported<zet_pfnMetricTracerCreateExp_t, "zetMetricTracerCreateExp">,
+    .pfnDestroyExp = unsupported<zet_pfnMetricTracerDestroyExp_t, "zetMetricTracerDestroyExp">,
+    .pfnEnableExp = unsupported<zet_pfnMetricTracerEnableExp_t, "zetMetricTracerEnableExp">,
+    .pfnDisableExp = unsupported<zet_pfnMetricTracerDisableExp_t, "zetMetricTracerDisableExp">,
+    .pfnReadDataExp = unsupported<zet_pfnMetricTracerReadDataExp_t, "zetMetricTracerReadDataExp">,
+    .pfnDecodeExp = unsupported<zet_pfnMetricTracerDecodeExp_t, "zetMetricTracerDecodeExp">,
 };
 
 constexpr zet_metric_decoder_exp_dditable_t zet_metric_decoder_exp_table = {
-    .pfnCreateExp = unsupported<zet_pfnMetricDecoderCreateExp_t>,
-    .pfnDestroyExp = unsupported<zet_pfnMetricDecoderDestroyExp_t>,
-    .pfnGetDecodableMetricsExp = unsupported<zet_pfnMetricDecoderGetDecodableMetricsExp_t>,
+    .pfnCreateExp = unsupported<zet_pfnMetricDecoderCreateExp_t, "zetMetricDecoderCreateExp">,
+    .pfnDestroyExp = unsupported<zet_pfnMetricDecoderDestroyExp_t, "zetMetricDecoderDestroyExp">,
+    .pfnGetDecodableMetricsExp = unsupported<zet_pfnMetricDecoderGetDecodableMetricsExp_t, "zetMetricDecoderGetDecodableMetricsExp">,
 };
 
 constexpr zet_device_dditable_t zet_device_table = {
-    .pfnGetDebugProperties = unsupported<zet_pfnDeviceGetDebugProperties_t>,
+    .pfnGetDebugProperties = unsupported<zet_pfnDeviceGetDebugProperties_t, "zetDeviceGetDebugProperties">,
 };
 
 constexpr zet_device_exp_dditable_t zet_device_exp_table = {
-    .pfnGetConcurrentMetricGroupsExp = unsupported<zet_pfnDeviceGetConcurrentMetricGroupsExp_t>,
-    .pfnCreateMetricGroupsFromMetricsExp = unsupported<zet_pfnDeviceCreateMetricGroupsFromMetricsExp_t>,
-    .pfnEnableMetricsExp = unsupported<zet_pfnDeviceEnableMetricsExp_t>,
-    .pfnDisableMetricsExp = unsupported<zet_pfnDeviceDisableMetricsExp_t>,
+    .pfnGetConcurrentMetricGroupsExp = unsupported<zet_pfnDeviceGetConcurrentMetricGroupsExp_t, "zetDeviceGetConcurrentMetricGroupsExp">,
+    .pfnCreateMetricGroupsFromMetricsExp = unsupported<zet_pfnDeviceCreateMetricGroupsFromMetricsExp_t, "zetDeviceCreateMetricGroupsFromMetricsExp">,
+    .pfnEnableMetricsExp = unsupported<zet_pfnDeviceEnableMetricsExp_t, "zetDeviceEnableMetricsExp">,
+    .pfnDisableMetricsExp = unsupported<zet_pfnDeviceDisableMetricsExp_t, "zetDeviceDisableMetricsExp">,
 };
 
 constexpr zet_context_dditable_t zet_context_table = {
-    .pfnActivateMetricGroups = unsupported<zet_pfnContextActivateMetricGroups_t>,
+    .pfnActivateMetricGroups = unsupported<zet_pfnContextActivateMetricGroups_t, "zetContextActivateMetricGroups">,
 };
 
 constexpr zet_command_list_dditable_t zet_command_list_table = {
-    .pfnAppendMetricStreamerMarker = unsupported<zet_pfnCommandListAppendMetricStreamerMarker_t>,
-    .pfnAppendMetricQueryBegin = unsupported<zet_pfnCommandListAppendMetricQueryBegin_t>,
-    .pfnAppendMetricQueryEnd = unsupported<zet_pfnCommandListAppendMetricQueryEnd_t>,
-    .pfnAppendMetricMemoryBarrier = unsupported<zet_pfnCommandListAppendMetricMemoryBarrier_t>,
+    .pfnAppendMetricStreamerMarker = unsupported<zet_pfnCommandListAppendMetricStreamerMarker_t, "zetCommandListAppendMetricStreamerMarker">,
+    .pfnAppendMetricQueryBegin = unsupported<zet_pfnCommandListAppendMetricQueryBegin_t, "zetCommandListAppendMetricQueryBegin">,
+    .pfnAppendMetricQueryEnd = unsupported<zet_pfnCommandListAppendMetricQueryEnd_t, "zetCommandListAppendMetricQueryEnd">,
+    .pfnAppendMetricMemoryBarrier = unsupported<zet_pfnCommandListAppendMetricMemoryBarrier_t, "zetCommandListAppendMetricMemoryBarrier">,
 };
 
 constexpr zet_command_list_exp_dditable_t zet_command_list_exp_table = {
-    .pfnAppendMarkerExp = unsupported<zet_pfnCommandListAppendMarkerExp_t>,
+    .pfnAppendMarkerExp = unsupported<zet_pfnCommandListAppendMarkerExp_t, "zetCommandListAppendMarkerExp">,
 };
 
 constexpr zet_module_dditable_t zet_module_table = {
-    .pfnGetDebugInfo = unsupported<zet_pfnModuleGetDebugInfo_t>,
+    .pfnGetDebugInfo = unsupported<zet_pfnModuleGetDebugInfo_t, "zetModuleGetDebugInfo">,
 };
 
 constexpr zet_kernel_dditable_t zet_kernel_table = {
-    .pfnGetProfileInfo = unsupported<zet_pfnKernelGetProfileInfo_t>,
+    .pfnGetProfileInfo = unsupported<zet_pfnKernelGetProfileInfo_t, "zetKernelGetProfileInfo">,
 };
 
 constexpr zet_metric_dditable_t zet_metric_table = {
-    .pfnGet = unsupported<zet_pfnMetricGet_t>,
-    .pfnGetProperties = unsupported<zet_pfnMetricGetProperties_t>,
+    .pfnGet = unsupported<zet_pfnMetricGet_t, "zetMetricGet">,
+    .pfnGetProperties = unsupported<zet_pfnMetricGetProperties_t, "zetMetricGetProperties">,
 };
 
 constexpr zet_metric_exp_dditable_t zet_metric_exp_table = {
-    .pfnCreateFromProgrammableExp = unsupported<zet_pfnMetricCreateFromProgrammableExp_t>,
-    .pfnDestroyExp = unsupported<zet_pfnMetricDestroyExp_t>,
-    .pfnCreateFromProgrammableExp2 = unsupported<zet_pfnMetricCreateFromProgrammableExp2_t>,
+    .pfnCreateFromProgrammableExp = unsupported<zet_pfnMetricCreateFromProgrammableExp_t, "zetMetricCreateFromProgrammableExp">,
+    .pfnDestroyExp = unsupported<zet_pfnMetricDestroyExp_t, "zetMetricDestroyExp">,
+    .pfnCreateFromProgrammableExp2 = unsupported<zet_pfnMetricCreateFromProgrammableExp2_t, "zetMetricCreateFromProgrammableExp2">,
 };
 
 constexpr zet_metric_group_dditable_t zet_metric_group_table = {
-    .pfnGet = unsupported<zet_pfnMetricGroupGet_t>,
-    .pfnGetProperties = unsupported<zet_pfnMetricGroupGetProperties_t>,
-    .pfnCalculateMetricValues = unsupported<zet_pfnMetricGroupCalculateMetricValues_t>,
+    .pfnGet = unsupported<zet_pfnMetricGroupGet_t, "zetMetricGroupGet">,
+    .pfnGetProperties = unsupported<zet_pfnMetricGroupGetProperties_t, "zetMetricGroupGetProperties">,
+    .pfnCalculateMetricValues = unsupported<zet_pfnMetricGroupCalculateMetricValues_t, "zetMetricGroupCalculateMetricValues">,
 };
 
 constexpr zet_metric_group_exp_dditable_t zet_metric_group_exp_table = {
-    .pfnCalculateMultipleMetricValuesExp = unsupported<zet_pfnMetricGroupCalculateMultipleMetricValuesExp_t>,
-    .pfnGetGlobalTimestampsExp = unsupported<zet_pfnMetricGroupGetGlobalTimestampsExp_t>,
-    .pfnGetExportDataExp = unsupported<zet_pfnMetricGroupGetExportDataExp_t>,
-    .pfnCalculateMetricExportDataExp = unsupported<zet_pfnMetricGroupCalculateMetricExportDataExp_t>,
-    .pfnCreateExp = unsupported<zet_pfnMetricGroupCreateExp_t>,
-    .pfnAddMetricExp = unsupported<zet_pfnMetricGroupAddMetricExp_t>,
-    .pfnRemoveMetricExp = unsupported<zet_pfnMetricGroupRemoveMetricExp_t>,
-    .pfnCloseExp = unsupported<zet_pfnMetricGroupCloseExp_t>,
-    .pfnDestroyExp = unsupported<zet_pfnMetricGroupDestroyExp_t>,
+    .pfnCalculateMultipleMetricValuesExp = unsupported<zet_pfnMetricGroupCalculateMultipleMetricValuesExp_t, "zetMetricGroupCalculateMultipleMetricValuesExp">,
+    .pfnGetGlobalTimestampsExp = unsupported<zet_pfnMetricGroupGetGlobalTimestampsExp_t, "zetMetricGroupGetGlobalTimestampsExp">,
+    .pfnGetExportDataExp = unsupported<zet_pfnMetricGroupGetExportDataExp_t, "zetMetricGroupGetExportDataExp">,
+    .pfnCalculateMetricExportDataExp = unsupported<zet_pfnMetricGroupCalculateMetricExportDataExp_t, "zetMetricGroupCalculateMetricExportDataExp">,
+    .pfnCreateExp = unsupported<zet_pfnMetricGroupCreateExp_t, "zetMetricGroupCreateExp">,
+    .pfnAddMetricExp = unsupported<zet_pfnMetricGroupAddMetricExp_t, "zetMetricGroupAddMetricExp">,
+    .pfnRemoveMetricExp = unsupported<zet_pfnMetricGroupRemoveMetricExp_t, "zetMetricGroupRemoveMetricExp">,
+    .pfnCloseExp = unsupported<zet_pfnMetricGroupCloseExp_t, "zetMetricGroupCloseExp">,
+    .pfnDestroyExp = unsupported<zet_pfnMetricGroupDestroyExp_t, "zetMetricGroupDestroyExp">,
 };
 
 constexpr zet_metric_streamer_dditable_t zet_metric_streamer_table = {
-    .pfnOpen = unsupported<zet_pfnMetricStreamerOpen_t>,
-    .pfnClose = unsupported<zet_pfnMetricStreamerClose_t>,
-    .pfnReadData = unsupported<zet_pfnMetricStreamerReadData_t>,
+    .pfnOpen = unsupported<zet_pfnMetricStreamerOpen_t, "zetMetricStreamerOpen">,
+    .pfnClose = unsupported<zet_pfnMetricStreamerClose_t, "zetMetricStreamerClose">,
+    .pfnReadData = unsupported<zet_pfnMetricStreamerReadData_t, "zetMetricStreamerReadData">,
 };
 
 constexpr zet_metric_query_pool_dditable_t zet_metric_query_pool_table = {
-    .pfnCreate = unsupported<zet_pfnMetricQueryPoolCreate_t>,
-    .pfnDestroy = unsupported<zet_pfnMetricQueryPoolDestroy_t>,
+    .pfnCreate = unsupported<zet_pfnMetricQueryPoolCreate_t, "zetMetricQueryPoolCreate">,
+    .pfnDestroy = unsupported<zet_pfnMetricQueryPoolDestroy_t, "zetMetricQueryPoolDestroy">,
 };
 
 constexpr zet_metric_query_dditable_t zet_metric_query_table = {
-    .pfnCreate = unsupported<zet_pfnMetricQueryCreate_t>,
-    .pfnDestroy = unsupported<zet_pfnMetricQueryDestroy_t>,
-    .pfnReset = unsupported<zet_pfnMetricQueryReset_t>,
-    .pfnGetData = unsupported<zet_pfnMetricQueryGetData_t>,
+    .pfnCreate = unsupported<zet_pfnMetricQueryCreate_t, "zetMetricQueryCreate">,
+    .pfnDestroy = unsupported<zet_pfnMetricQueryDestroy_t, "zetMetricQueryDestroy">,
+    .pfnReset = unsupported<zet_pfnMetricQueryReset_t, "zetMetricQueryReset">,
+    .pfnGetData = unsupported<zet_pfnMetricQueryGetData_t, "zetMetricQueryGetData">,
 };
 
 constexpr zet_tracer_exp_dditable_t zet_tracer_exp_table = {
-    .pfnCreate = unsupported<zet_pfnTracerExpCreate_t>,
-    .pfnDestroy = unsupported<zet_pfnTracerExpDestroy_t>,
-    .pfnSetPrologues = unsupported<zet_pfnTracerExpSetPrologues_t>,
-    .pfnSetEpilogues = unsupported<zet_pfnTracerExpSetEpilogues_t>,
-    .pfnSetEnabled = unsupported<zet_pfnTracerExpSetEnabled_t>,
+    .pfnCreate = unsupported<zet_pfnTracerExpCreate_t, "zetTracerExpCreate">,
+    .pfnDestroy = unsupported<zet_pfnTracerExpDestroy_t, "zetTracerExpDestroy">,
+    .pfnSetPrologues = unsupported<zet_pfnTracerExpSetPrologues_t, "zetTracerExpSetPrologues">,
+    .pfnSetEpilogues = unsupported<zet_pfnTracerExpSetEpilogues_t, "zetTracerExpSetEpilogues">,
+    .pfnSetEnabled = unsupported<zet_pfnTracerExpSetEnabled_t, "zetTracerExpSetEnabled">,
 };
 
 constexpr zet_debug_dditable_t zet_debug_table = {
-    .pfnAttach = unsupported<zet_pfnDebugAttach_t>,
-    .pfnDetach = unsupported<zet_pfnDebugDetach_t>,
-    .pfnReadEvent = unsupported<zet_pfnDebugReadEvent_t>,
-    .pfnAcknowledgeEvent = unsupported<zet_pfnDebugAcknowledgeEvent_t>,
-    .pfnInterrupt = unsupported<zet_pfnDebugInterrupt_t>,
-    .pfnResume = unsupported<zet_pfnDebugResume_t>,
-    .pfnReadMemory = unsupported<zet_pfnDebugReadMemory_t>,
-    .pfnWriteMemory = unsupported<zet_pfnDebugWriteMemory_t>,
-    .pfnGetRegisterSetProperties = unsupported<zet_pfnDebugGetRegisterSetProperties_t>,
-    .pfnReadRegisters = unsupported<zet_pfnDebugReadRegisters_t>,
-    .pfnWriteRegisters = unsupported<zet_pfnDebugWriteRegisters_t>,
-    .pfnGetThreadRegisterSetProperties = unsupported<zet_pfnDebugGetThreadRegisterSetProperties_t>,
+    .pfnAttach = unsupported<zet_pfnDebugAttach_t, "zetDebugAttach">,
+    .pfnDetach = unsupported<zet_pfnDebugDetach_t, "zetDebugDetach">,
+    .pfnReadEvent = unsupported<zet_pfnDebugReadEvent_t, "zetDebugReadEvent">,
+    .pfnAcknowledgeEvent = unsupported<zet_pfnDebugAcknowledgeEvent_t, "zetDebugAcknowledgeEvent">,
+    .pfnInterrupt = unsupported<zet_pfnDebugInterrupt_t, "zetDebugInterrupt">,
+    .pfnResume = unsupported<zet_pfnDebugResume_t, "zetDebugResume">,
+    .pfnReadMemory = unsupported<zet_pfnDebugReadMemory_t, "zetDebugReadMemory">,
+    .pfnWriteMemory = unsupported<zet_pfnDebugWriteMemory_t, "zetDebugWriteMemory">,
+    .pfnGetRegisterSetProperties = unsupported<zet_pfnDebugGetRegisterSetProperties_t, "zetDebugGetRegisterSetProperties">,
+    .pfnReadRegisters = unsupported<zet_pfnDebugReadRegisters_t, "zetDebugReadRegisters">,
+    .pfnWriteRegisters = unsupported<zet_pfnDebugWriteRegisters_t, "zetDebugWriteRegisters">,
+    .pfnGetThreadRegisterSetProperties = unsupported<zet_pfnDebugGetThreadRegisterSetProperties_t, "zetDebugGetThreadRegisterSetProperties">,
 };
 
 }  // namespace

@@ -1,25 +1,43 @@
 // What a table holds for a function that is not built.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
 #include <level_zero/ze_ddi_common.h>
 
 #include "driver/api/tables/failure_answer.hpp"
 
 namespace datum::api {
 
-template <class Pointer>
+/// UNSUPPORTED_FEATURE; the thread's last error description names the function.
+ze_result_t refuse_unbuilt(std::string_view function) noexcept;
+
+/// A string literal as a template argument.
+template <std::size_t Size>
+struct FunctionName {
+  constexpr FunctionName(
+      const char (&literal)[Size]) {  // NOLINT(google-explicit-constructor): written as a literal
+    std::copy_n(literal, Size, text);
+  }
+
+  char text[Size];
+};
+
+template <class Pointer, FunctionName Name>
 struct Unsupported;
 
-template <class Return, class... Arguments>
-struct Unsupported<Return(ZE_APICALL*)(Arguments...)> {
+template <class Return, class... Arguments, FunctionName Name>
+struct Unsupported<Return(ZE_APICALL*)(Arguments...), Name> {
   static Return ZE_APICALL answer(Arguments...) noexcept {
-    return failure_answer<Return>(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE);
+    return failure_answer<Return>(refuse_unbuilt(Name.text));
   }
 };
 
-/// A function of the type that `Pointer` points to, which answers ZE_RESULT_ERROR_UNSUPPORTED_FEATURE and
-/// touches nothing.
-template <class Pointer>
-constexpr Pointer unsupported = &Unsupported<Pointer>::answer;
+/// A function of the type that `Pointer` points to, which answers ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
+/// whatever its arguments.
+template <class Pointer, FunctionName Name>
+constexpr Pointer unsupported = &Unsupported<Pointer, Name>::answer;
 
 }  // namespace datum::api
