@@ -73,6 +73,31 @@ package datum_pkg;
     logic                          last;
   } axi_r_t;
 
+  // Behind the fabric: the same with the manager's number above its identifier.
+  localparam int unsigned ManagerWidth = 4;
+  localparam int unsigned FabricIdWidth = ManagerWidth + ManagerIdWidth;
+
+  typedef struct packed {
+    logic [FabricIdWidth-1:0]      id;
+    phys_t                         addr;
+    logic [3:0]                    len;
+  } fabric_ax_t;
+
+  typedef struct packed {
+    logic [FabricIdWidth-1:0]      id;
+    logic [1:0]                    resp;
+  } fabric_b_t;
+
+  typedef struct packed {
+    logic [FabricIdWidth-1:0]      id;
+    logic [DataWidth-1:0]          data;
+    logic [1:0]                    resp;
+    logic                          last;
+  } fabric_r_t;
+
+  localparam logic [1:0] AxiOkay = 2'b00;
+  localparam logic [1:0] AxiDecErr = 2'b11;
+
   // What a ring failure leaves in the fault log.
   typedef struct packed {
     logic [RingWidth-1:0]          ring;

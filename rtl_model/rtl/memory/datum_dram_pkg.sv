@@ -1,0 +1,59 @@
+// Geometry, timing and address mapping of the DRAM behind the board, in cycles of the controller (one column of 64 bytes a cycle).
+package datum_dram_pkg;
+
+  localparam int unsigned BankCount = 16;
+  localparam int unsigned BankWidth = 4;
+  localparam int unsigned GroupWidth = 2;   // the low bits of a bank are its group
+  localparam int unsigned ColumnWidth = 7;
+  localparam int unsigned RowWidth = 22;
+  localparam int unsigned SlotWidth = 7;    // one slot for each beat under way, in either direction
+
+  // Widths as in the MC_TIMING registers. A value n means: the second command stands at least n cycles after the first.
+  typedef struct packed {
+    logic [7:0]  t_rcd;
+    logic [7:0]  t_rp;
+    logic [7:0]  t_ras;
+    logic [7:0]  t_rrd;
+    logic [7:0]  t_cl;
+    logic [7:0]  t_ccd_l;
+    logic [7:0]  t_wtr;
+    logic [7:0]  t_rtw;
+    logic [15:0] t_refi;
+    logic [11:0] t_rfc;
+    logic [3:0]  t_faw;
+    logic [7:0]  t_wr;
+    logic [7:0]  t_rtp;
+  } dram_timing_t;
+
+  // DDR4-2400 CL17 of 8 Gbit parts, four memory clocks a cycle, rounded up. t_wtr, t_rtw and t_wr count from command to command, so they
+  // contain the write latency and the burst.
+  localparam dram_timing_t Ddr4At300Mhz = '{
+    t_rcd: 8'd5, t_rp: 8'd5, t_ras: 8'd10, t_rrd: 8'd2,
+    t_cl: 8'd5, t_ccd_l: 8'd2, t_wtr: 8'd7, t_rtw: 8'd3,
+    t_refi: 16'd2340, t_rfc: 12'd105, t_faw: 4'd7,
+    t_wr: 8'd9, t_rtp: 8'd3
+  };
+
+  typedef struct packed {
+    logic [BankWidth-1:0]   bank;
+    logic [RowWidth-1:0]    row;
+    logic [ColumnWidth-1:0] column;
+  } dram_place_t;
+
+  // One column access that waits in the queue of its bank.
+  typedef struct packed {
+    logic [RowWidth-1:0]    row;
+    logic [ColumnWidth-1:0] column;
+    logic [SlotWidth-1:0]   slot;
+  } dram_entry_t;
+
+  // Consecutive columns alternate between the groups; rows are spread over the banks, so that streams a power of two apart do not meet in one bank.
+  function automatic dram_place_t place_of(input logic [38:6] address);
+    dram_place_t place;
+    place.row    = address[38:17];
+    place.column = address[14:8];
+    place.bank   = {address[16:15], address[7:6]} ^ place.row[3:0] ^ place.row[7:4] ^ place.row[11:8] ^ place.row[15:12];
+    return place;
+  endfunction
+
+endpackage

@@ -1,0 +1,90 @@
+// Reads: splits bursts into column accesses and gives their data back in the order of the bursts, whatever order the banks are served in.
+module datum_dram_read_side
+  import datum_pkg::*;
+  import datum_dram_pkg::*;
+(
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+
+  input  logic                   arvalid_i,
+  output logic                   arready_o,
+  input  fabric_ax_t             ar_i,
+  output logic                   rvalid_o,
+  input  logic                   rready_i,
+  output fabric_r_t              r_o,
+
+  output logic                   push_o,
+  output logic [BankWidth-1:0]   push_bank_o,
+  output dram_entry_t            push_entry_o,
+  input  logic [BankCount-1:0]   full_i,
+
+  // Column reads as they are issued, and their data, in the same order.
+  input  logic                   issue_i,
+  input  logic [SlotWidth-1:0]   issue_slot_i,
+  input  logic                   data_valid_i,
+  input  logic [DataWidth-1:0]   data_i,
+
+  output logic                   idle_o
+);
+  localparam int unsigned Slots = 2 ** SlotWidth;
+
+  logic [SlotWidth:0]          tail_q, head_q;   // slots in use: from head to tail
+  logic [DataWidth-1:0]        data_q[Slots];
+  logic [FabricIdWidth:0]      tag_q[Slots];     // id, last
+  logic [Slots-1:0]            done_q;
+  logic [3:0]                  beat_q;
+  logic [SlotWidth-1:0]        arriving;
+
+  dram_place_t                 place;
+  logic                        last;
+  logic [SlotWidth:0]          used;
+
+  assign used  = tail_q - head_q;
+  assign last  = beat_q == ar_i.len;
+  // A burst stays inside 4 KiB, so that only these bits change from beat to beat.
+  assign place = place_of({ar_i.addr.address[38:12], ar_i.addr.address[11:6] + 6'(beat_q)});
+
+  assign push_o       = arvalid_i && !used[SlotWidth] && !full_i[place.bank];
+  assign push_bank_o  = place.bank;
+  assign push_entry_o = '{row: place.row, column: place.column, slot: tail_q[SlotWidth-1:0]};
+  assign arready_o    = push_o && last;
+
+  assign rvalid_o = done_q[head_q[SlotWidth-1:0]];
+  assign r_o      = '{id: tag_q[head_q[SlotWidth-1:0]][FabricIdWidth:1], data: data_q[head_q[SlotWidth-1:0]], resp: '0,
+                      last: tag_q[head_q[SlotWidth-1:0]][0]};
+  assign idle_o   = !arvalid_i && used == '0;
+
+  logic       order_ready, order_valid;
+  logic [4:0] unused_order_count;
+  datum_fifo #(.Width(SlotWidth), .DepthLog2(4)) u_order (
+    .clk_i, .rst_ni, .valid_i(issue_i), .ready_o(order_ready), .data_i(issue_slot_i), .valid_o(order_valid),
+    .ready_i(data_valid_i), .data_o(arriving), .count_o(unused_order_count)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      tail_q <= '0;
+      head_q <= '0;
+      beat_q <= '0;
+      done_q <= '0;
+    end else begin
+      if (push_o) begin
+        tail_q <= tail_q + 1'b1;
+        beat_q <= last ? '0 : beat_q + 1'b1;
+      end
+      if (data_valid_i) done_q[arriving] <= 1'b1;
+      if (rvalid_o && rready_i) begin
+        head_q                        <= head_q + 1'b1;
+        done_q[head_q[SlotWidth-1:0]] <= 1'b0;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (push_o) tag_q[tail_q[SlotWidth-1:0]] <= {ar_i.id, last};
+    if (data_valid_i) data_q[arriving] <= data_i;
+  end
+
+  data_was_asked_for: assert property (@(posedge clk_i) disable iff (!rst_ni) data_valid_i |-> order_valid);
+  order_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) issue_i |-> order_ready);
+endmodule
