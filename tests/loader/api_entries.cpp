@@ -3,7 +3,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 template <class Return, class... Arguments>
@@ -46,4 +46,4 @@ std::span<const ApiTable> api_tables() { return tables; }
 
 std::span<const ApiEntry> api_entries() { return entries; }
 
-}  // namespace datum::tests
+}  // namespace datum::test

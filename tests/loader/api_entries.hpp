@@ -8,7 +8,7 @@
 
 #include <level_zero/ze_ddi_common.h>
 
-namespace datum::tests {
+namespace datum::test {
 
 /// One of the functions that fill a table.
 struct ApiTable {
@@ -34,4 +34,4 @@ struct ApiEntry {
 std::span<const ApiTable> api_tables();
 std::span<const ApiEntry> api_entries();
 
-}  // namespace datum::tests
+}  // namespace datum::test

@@ -1,6 +1,6 @@
 #include "tests/loader/call_record.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 constinit thread_local const char* last = "";
@@ -13,4 +13,4 @@ void note_call(const char* function) noexcept { last = function; }
 
 void forget_calls() noexcept { last = ""; }
 
-}  // namespace datum::tests
+}  // namespace datum::test

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace datum::tests {
+namespace datum::test {
 
 /// The name of the last stand-in that this thread called; empty if none since forget_calls().
 std::string_view last_call() noexcept;
@@ -17,4 +17,4 @@ Return record_call(const char* function) noexcept {
   return Return{};
 }
 
-}  // namespace datum::tests
+}  // namespace datum::test

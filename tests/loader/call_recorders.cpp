@@ -8,104 +8,104 @@
 // clang-format off
 namespace datum::api {
 
-[[gnu::weak]] ze_result_t zeInit(ze_init_flags_t) { return tests::record_call<ze_result_t>("zeInit"); }
-[[gnu::weak]] ze_result_t zeInitDrivers(uint32_t*, ze_driver_handle_t*, ze_init_driver_type_desc_t*) { return tests::record_call<ze_result_t>("zeInitDrivers"); }
-[[gnu::weak]] ze_result_t zeDriverGet(uint32_t*, ze_driver_handle_t*) { return tests::record_call<ze_result_t>("zeDriverGet"); }
-[[gnu::weak]] ze_result_t zeDriverGetApiVersion(ze_driver_handle_t, ze_api_version_t*) { return tests::record_call<ze_result_t>("zeDriverGetApiVersion"); }
-[[gnu::weak]] ze_result_t zeDriverGetProperties(ze_driver_handle_t, ze_driver_properties_t*) { return tests::record_call<ze_result_t>("zeDriverGetProperties"); }
-[[gnu::weak]] ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t, ze_driver_ipc_properties_t*) { return tests::record_call<ze_result_t>("zeDriverGetIpcProperties"); }
-[[gnu::weak]] ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t, uint32_t*, ze_driver_extension_properties_t*) { return tests::record_call<ze_result_t>("zeDriverGetExtensionProperties"); }
-[[gnu::weak]] ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t, const char*, void**) { return tests::record_call<ze_result_t>("zeDriverGetExtensionFunctionAddress"); }
-[[gnu::weak]] ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t, const char**) { return tests::record_call<ze_result_t>("zeDriverGetLastErrorDescription"); }
-[[gnu::weak]] ze_result_t zeDeviceGet(ze_driver_handle_t, uint32_t*, ze_device_handle_t*) { return tests::record_call<ze_result_t>("zeDeviceGet"); }
-[[gnu::weak]] ze_result_t zeDeviceGetSubDevices(ze_device_handle_t, uint32_t*, ze_device_handle_t*) { return tests::record_call<ze_result_t>("zeDeviceGetSubDevices"); }
-[[gnu::weak]] ze_result_t zeDeviceGetProperties(ze_device_handle_t, ze_device_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t, ze_device_compute_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetComputeProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t, ze_device_module_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetModuleProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t, uint32_t*, ze_command_queue_group_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetCommandQueueGroupProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t, uint32_t*, ze_device_memory_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetMemoryProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t, ze_device_memory_access_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetMemoryAccessProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t, uint32_t*, ze_device_cache_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetCacheProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetImageProperties(ze_device_handle_t, ze_device_image_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetImageProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t, ze_device_external_memory_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetExternalMemoryProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t, ze_device_handle_t, ze_device_p2p_properties_t*) { return tests::record_call<ze_result_t>("zeDeviceGetP2PProperties"); }
-[[gnu::weak]] ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t, ze_device_handle_t, ze_bool_t*) { return tests::record_call<ze_result_t>("zeDeviceCanAccessPeer"); }
-[[gnu::weak]] ze_result_t zeDeviceGetStatus(ze_device_handle_t) { return tests::record_call<ze_result_t>("zeDeviceGetStatus"); }
-[[gnu::weak]] ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t, uint64_t*, uint64_t*) { return tests::record_call<ze_result_t>("zeDeviceGetGlobalTimestamps"); }
-[[gnu::weak]] ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t, ze_pci_ext_properties_t*) { return tests::record_call<ze_result_t>("zeDevicePciGetPropertiesExt"); }
-[[gnu::weak]] ze_result_t zeDeviceGetRootDevice(ze_device_handle_t, ze_device_handle_t*) { return tests::record_call<ze_result_t>("zeDeviceGetRootDevice"); }
-[[gnu::weak]] ze_result_t zeContextCreate(ze_driver_handle_t, const ze_context_desc_t*, ze_context_handle_t*) { return tests::record_call<ze_result_t>("zeContextCreate"); }
-[[gnu::weak]] ze_result_t zeContextDestroy(ze_context_handle_t) { return tests::record_call<ze_result_t>("zeContextDestroy"); }
-[[gnu::weak]] ze_result_t zeContextGetStatus(ze_context_handle_t) { return tests::record_call<ze_result_t>("zeContextGetStatus"); }
-[[gnu::weak]] ze_result_t zeContextCreateEx(ze_driver_handle_t, const ze_context_desc_t*, uint32_t, ze_device_handle_t*, ze_context_handle_t*) { return tests::record_call<ze_result_t>("zeContextCreateEx"); }
-[[gnu::weak]] ze_result_t zeCommandQueueCreate(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t*, ze_command_queue_handle_t*) { return tests::record_call<ze_result_t>("zeCommandQueueCreate"); }
-[[gnu::weak]] ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t) { return tests::record_call<ze_result_t>("zeCommandQueueDestroy"); }
-[[gnu::weak]] ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t, uint32_t, ze_command_list_handle_t*, ze_fence_handle_t) { return tests::record_call<ze_result_t>("zeCommandQueueExecuteCommandLists"); }
-[[gnu::weak]] ze_result_t zeCommandQueueSynchronize(ze_command_queue_handle_t, uint64_t) { return tests::record_call<ze_result_t>("zeCommandQueueSynchronize"); }
-[[gnu::weak]] ze_result_t zeCommandQueueGetOrdinal(ze_command_queue_handle_t, uint32_t*) { return tests::record_call<ze_result_t>("zeCommandQueueGetOrdinal"); }
-[[gnu::weak]] ze_result_t zeCommandQueueGetIndex(ze_command_queue_handle_t, uint32_t*) { return tests::record_call<ze_result_t>("zeCommandQueueGetIndex"); }
-[[gnu::weak]] ze_result_t zeCommandQueueGetFlags(ze_command_queue_handle_t, ze_command_queue_flags_t*) { return tests::record_call<ze_result_t>("zeCommandQueueGetFlags"); }
-[[gnu::weak]] ze_result_t zeCommandQueueGetMode(ze_command_queue_handle_t, ze_command_queue_mode_t*) { return tests::record_call<ze_result_t>("zeCommandQueueGetMode"); }
-[[gnu::weak]] ze_result_t zeCommandQueueGetPriority(ze_command_queue_handle_t, ze_command_queue_priority_t*) { return tests::record_call<ze_result_t>("zeCommandQueueGetPriority"); }
-[[gnu::weak]] ze_result_t zeCommandListCreate(ze_context_handle_t, ze_device_handle_t, const ze_command_list_desc_t*, ze_command_list_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListCreate"); }
-[[gnu::weak]] ze_result_t zeCommandListCreateImmediate(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t*, ze_command_list_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListCreateImmediate"); }
-[[gnu::weak]] ze_result_t zeCommandListDestroy(ze_command_list_handle_t) { return tests::record_call<ze_result_t>("zeCommandListDestroy"); }
-[[gnu::weak]] ze_result_t zeCommandListClose(ze_command_list_handle_t) { return tests::record_call<ze_result_t>("zeCommandListClose"); }
-[[gnu::weak]] ze_result_t zeCommandListReset(ze_command_list_handle_t) { return tests::record_call<ze_result_t>("zeCommandListReset"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t, uint64_t*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendWriteGlobalTimestamp"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendBarrier"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t, uint32_t, const size_t*, const void**, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendMemoryRangesBarrier"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t, void*, const void*, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendMemoryCopy"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t, void*, const void*, size_t, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendMemoryFill"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t, void*, const ze_copy_region_t*, uint32_t, uint32_t, const void*, const ze_copy_region_t*, uint32_t, uint32_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendMemoryCopyRegion"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendSignalEvent(ze_command_list_handle_t, ze_event_handle_t) { return tests::record_call<ze_result_t>("zeCommandListAppendSignalEvent"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendWaitOnEvents(ze_command_list_handle_t, uint32_t, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListAppendWaitOnEvents"); }
-[[gnu::weak]] ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t, ze_event_handle_t) { return tests::record_call<ze_result_t>("zeCommandListAppendEventReset"); }
-[[gnu::weak]] ze_result_t zeCommandListHostSynchronize(ze_command_list_handle_t, uint64_t) { return tests::record_call<ze_result_t>("zeCommandListHostSynchronize"); }
-[[gnu::weak]] ze_result_t zeCommandListGetDeviceHandle(ze_command_list_handle_t, ze_device_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListGetDeviceHandle"); }
-[[gnu::weak]] ze_result_t zeCommandListGetContextHandle(ze_command_list_handle_t, ze_context_handle_t*) { return tests::record_call<ze_result_t>("zeCommandListGetContextHandle"); }
-[[gnu::weak]] ze_result_t zeCommandListGetOrdinal(ze_command_list_handle_t, uint32_t*) { return tests::record_call<ze_result_t>("zeCommandListGetOrdinal"); }
-[[gnu::weak]] ze_result_t zeCommandListImmediateGetIndex(ze_command_list_handle_t, uint32_t*) { return tests::record_call<ze_result_t>("zeCommandListImmediateGetIndex"); }
-[[gnu::weak]] ze_result_t zeCommandListIsImmediate(ze_command_list_handle_t, ze_bool_t*) { return tests::record_call<ze_result_t>("zeCommandListIsImmediate"); }
-[[gnu::weak]] ze_result_t zeCommandListGetFlags(ze_command_list_handle_t, ze_command_list_flags_t*) { return tests::record_call<ze_result_t>("zeCommandListGetFlags"); }
-[[gnu::weak]] ze_result_t zeCommandListImmediateGetFlags(ze_command_list_handle_t, ze_command_queue_flags_t*) { return tests::record_call<ze_result_t>("zeCommandListImmediateGetFlags"); }
-[[gnu::weak]] ze_result_t zeCommandListImmediateGetMode(ze_command_list_handle_t, ze_command_queue_mode_t*) { return tests::record_call<ze_result_t>("zeCommandListImmediateGetMode"); }
-[[gnu::weak]] ze_result_t zeCommandListImmediateGetPriority(ze_command_list_handle_t, ze_command_queue_priority_t*) { return tests::record_call<ze_result_t>("zeCommandListImmediateGetPriority"); }
-[[gnu::weak]] ze_result_t zeMemAllocShared(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, const ze_host_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return tests::record_call<ze_result_t>("zeMemAllocShared"); }
-[[gnu::weak]] ze_result_t zeMemAllocDevice(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return tests::record_call<ze_result_t>("zeMemAllocDevice"); }
-[[gnu::weak]] ze_result_t zeMemAllocHost(ze_context_handle_t, const ze_host_mem_alloc_desc_t*, size_t, size_t, void**) { return tests::record_call<ze_result_t>("zeMemAllocHost"); }
-[[gnu::weak]] ze_result_t zeMemFree(ze_context_handle_t, void*) { return tests::record_call<ze_result_t>("zeMemFree"); }
-[[gnu::weak]] ze_result_t zeMemGetAllocProperties(ze_context_handle_t, const void*, ze_memory_allocation_properties_t*, ze_device_handle_t*) { return tests::record_call<ze_result_t>("zeMemGetAllocProperties"); }
-[[gnu::weak]] ze_result_t zeMemGetAddressRange(ze_context_handle_t, const void*, void**, size_t*) { return tests::record_call<ze_result_t>("zeMemGetAddressRange"); }
-[[gnu::weak]] ze_result_t zeFenceCreate(ze_command_queue_handle_t, const ze_fence_desc_t*, ze_fence_handle_t*) { return tests::record_call<ze_result_t>("zeFenceCreate"); }
-[[gnu::weak]] ze_result_t zeFenceDestroy(ze_fence_handle_t) { return tests::record_call<ze_result_t>("zeFenceDestroy"); }
-[[gnu::weak]] ze_result_t zeFenceHostSynchronize(ze_fence_handle_t, uint64_t) { return tests::record_call<ze_result_t>("zeFenceHostSynchronize"); }
-[[gnu::weak]] ze_result_t zeFenceQueryStatus(ze_fence_handle_t) { return tests::record_call<ze_result_t>("zeFenceQueryStatus"); }
-[[gnu::weak]] ze_result_t zeFenceReset(ze_fence_handle_t) { return tests::record_call<ze_result_t>("zeFenceReset"); }
-[[gnu::weak]] ze_result_t zeEventPoolCreate(ze_context_handle_t, const ze_event_pool_desc_t*, uint32_t, ze_device_handle_t*, ze_event_pool_handle_t*) { return tests::record_call<ze_result_t>("zeEventPoolCreate"); }
-[[gnu::weak]] ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t) { return tests::record_call<ze_result_t>("zeEventPoolDestroy"); }
-[[gnu::weak]] ze_result_t zeEventPoolGetContextHandle(ze_event_pool_handle_t, ze_context_handle_t*) { return tests::record_call<ze_result_t>("zeEventPoolGetContextHandle"); }
-[[gnu::weak]] ze_result_t zeEventPoolGetFlags(ze_event_pool_handle_t, ze_event_pool_flags_t*) { return tests::record_call<ze_result_t>("zeEventPoolGetFlags"); }
-[[gnu::weak]] ze_result_t zeEventCreate(ze_event_pool_handle_t, const ze_event_desc_t*, ze_event_handle_t*) { return tests::record_call<ze_result_t>("zeEventCreate"); }
-[[gnu::weak]] ze_result_t zeEventDestroy(ze_event_handle_t) { return tests::record_call<ze_result_t>("zeEventDestroy"); }
-[[gnu::weak]] ze_result_t zeEventHostSignal(ze_event_handle_t) { return tests::record_call<ze_result_t>("zeEventHostSignal"); }
-[[gnu::weak]] ze_result_t zeEventHostSynchronize(ze_event_handle_t, uint64_t) { return tests::record_call<ze_result_t>("zeEventHostSynchronize"); }
-[[gnu::weak]] ze_result_t zeEventQueryStatus(ze_event_handle_t) { return tests::record_call<ze_result_t>("zeEventQueryStatus"); }
-[[gnu::weak]] ze_result_t zeEventHostReset(ze_event_handle_t) { return tests::record_call<ze_result_t>("zeEventHostReset"); }
-[[gnu::weak]] ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t, ze_kernel_timestamp_result_t*) { return tests::record_call<ze_result_t>("zeEventQueryKernelTimestamp"); }
-[[gnu::weak]] ze_result_t zeEventGetEventPool(ze_event_handle_t, ze_event_pool_handle_t*) { return tests::record_call<ze_result_t>("zeEventGetEventPool"); }
-[[gnu::weak]] ze_result_t zeEventGetSignalScope(ze_event_handle_t, ze_event_scope_flags_t*) { return tests::record_call<ze_result_t>("zeEventGetSignalScope"); }
-[[gnu::weak]] ze_result_t zeEventGetWaitScope(ze_event_handle_t, ze_event_scope_flags_t*) { return tests::record_call<ze_result_t>("zeEventGetWaitScope"); }
-[[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return tests::record_call<ze_result_t>("zesInit"); }
-[[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return tests::record_call<ze_result_t>("zesDeviceGetProperties"); }
-[[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return tests::record_call<ze_result_t>("zesDevicePciGetProperties"); }
-[[gnu::weak]] ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t, uint32_t*, zes_fabric_port_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceEnumFabricPorts"); }
-[[gnu::weak]] ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t, uint32_t*, zes_mem_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceEnumMemoryModules"); }
-[[gnu::weak]] ze_result_t zesDeviceGet(zes_driver_handle_t, uint32_t*, zes_device_handle_t*) { return tests::record_call<ze_result_t>("zesDeviceGet"); }
-[[gnu::weak]] ze_result_t zesDriverGet(uint32_t*, zes_driver_handle_t*) { return tests::record_call<ze_result_t>("zesDriverGet"); }
-[[gnu::weak]] ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t, zes_uuid_t, zes_device_handle_t*, ze_bool_t*, uint32_t*) { return tests::record_call<ze_result_t>("zesDriverGetDeviceByUuidExp"); }
-[[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return tests::record_call<ze_result_t>("zesMemoryGetProperties"); }
-[[gnu::weak]] ze_result_t zesMemoryGetState(zes_mem_handle_t, zes_mem_state_t*) { return tests::record_call<ze_result_t>("zesMemoryGetState"); }
+[[gnu::weak]] ze_result_t zeInit(ze_init_flags_t) { return test::record_call<ze_result_t>("zeInit"); }
+[[gnu::weak]] ze_result_t zeInitDrivers(uint32_t*, ze_driver_handle_t*, ze_init_driver_type_desc_t*) { return test::record_call<ze_result_t>("zeInitDrivers"); }
+[[gnu::weak]] ze_result_t zeDriverGet(uint32_t*, ze_driver_handle_t*) { return test::record_call<ze_result_t>("zeDriverGet"); }
+[[gnu::weak]] ze_result_t zeDriverGetApiVersion(ze_driver_handle_t, ze_api_version_t*) { return test::record_call<ze_result_t>("zeDriverGetApiVersion"); }
+[[gnu::weak]] ze_result_t zeDriverGetProperties(ze_driver_handle_t, ze_driver_properties_t*) { return test::record_call<ze_result_t>("zeDriverGetProperties"); }
+[[gnu::weak]] ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t, ze_driver_ipc_properties_t*) { return test::record_call<ze_result_t>("zeDriverGetIpcProperties"); }
+[[gnu::weak]] ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t, uint32_t*, ze_driver_extension_properties_t*) { return test::record_call<ze_result_t>("zeDriverGetExtensionProperties"); }
+[[gnu::weak]] ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t, const char*, void**) { return test::record_call<ze_result_t>("zeDriverGetExtensionFunctionAddress"); }
+[[gnu::weak]] ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t, const char**) { return test::record_call<ze_result_t>("zeDriverGetLastErrorDescription"); }
+[[gnu::weak]] ze_result_t zeDeviceGet(ze_driver_handle_t, uint32_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGet"); }
+[[gnu::weak]] ze_result_t zeDeviceGetSubDevices(ze_device_handle_t, uint32_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetSubDevices"); }
+[[gnu::weak]] ze_result_t zeDeviceGetProperties(ze_device_handle_t, ze_device_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t, ze_device_compute_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetComputeProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t, ze_device_module_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetModuleProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t, uint32_t*, ze_command_queue_group_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetCommandQueueGroupProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t, uint32_t*, ze_device_memory_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetMemoryProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t, ze_device_memory_access_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetMemoryAccessProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t, uint32_t*, ze_device_cache_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetCacheProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetImageProperties(ze_device_handle_t, ze_device_image_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetImageProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetExternalMemoryProperties(ze_device_handle_t, ze_device_external_memory_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetExternalMemoryProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t, ze_device_handle_t, ze_device_p2p_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetP2PProperties"); }
+[[gnu::weak]] ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t, ze_device_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zeDeviceCanAccessPeer"); }
+[[gnu::weak]] ze_result_t zeDeviceGetStatus(ze_device_handle_t) { return test::record_call<ze_result_t>("zeDeviceGetStatus"); }
+[[gnu::weak]] ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeDeviceGetGlobalTimestamps"); }
+[[gnu::weak]] ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t, ze_pci_ext_properties_t*) { return test::record_call<ze_result_t>("zeDevicePciGetPropertiesExt"); }
+[[gnu::weak]] ze_result_t zeDeviceGetRootDevice(ze_device_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetRootDevice"); }
+[[gnu::weak]] ze_result_t zeContextCreate(ze_driver_handle_t, const ze_context_desc_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreate"); }
+[[gnu::weak]] ze_result_t zeContextDestroy(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextDestroy"); }
+[[gnu::weak]] ze_result_t zeContextGetStatus(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextGetStatus"); }
+[[gnu::weak]] ze_result_t zeContextCreateEx(ze_driver_handle_t, const ze_context_desc_t*, uint32_t, ze_device_handle_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreateEx"); }
+[[gnu::weak]] ze_result_t zeCommandQueueCreate(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t*, ze_command_queue_handle_t*) { return test::record_call<ze_result_t>("zeCommandQueueCreate"); }
+[[gnu::weak]] ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t) { return test::record_call<ze_result_t>("zeCommandQueueDestroy"); }
+[[gnu::weak]] ze_result_t zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t, uint32_t, ze_command_list_handle_t*, ze_fence_handle_t) { return test::record_call<ze_result_t>("zeCommandQueueExecuteCommandLists"); }
+[[gnu::weak]] ze_result_t zeCommandQueueSynchronize(ze_command_queue_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeCommandQueueSynchronize"); }
+[[gnu::weak]] ze_result_t zeCommandQueueGetOrdinal(ze_command_queue_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandQueueGetOrdinal"); }
+[[gnu::weak]] ze_result_t zeCommandQueueGetIndex(ze_command_queue_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandQueueGetIndex"); }
+[[gnu::weak]] ze_result_t zeCommandQueueGetFlags(ze_command_queue_handle_t, ze_command_queue_flags_t*) { return test::record_call<ze_result_t>("zeCommandQueueGetFlags"); }
+[[gnu::weak]] ze_result_t zeCommandQueueGetMode(ze_command_queue_handle_t, ze_command_queue_mode_t*) { return test::record_call<ze_result_t>("zeCommandQueueGetMode"); }
+[[gnu::weak]] ze_result_t zeCommandQueueGetPriority(ze_command_queue_handle_t, ze_command_queue_priority_t*) { return test::record_call<ze_result_t>("zeCommandQueueGetPriority"); }
+[[gnu::weak]] ze_result_t zeCommandListCreate(ze_context_handle_t, ze_device_handle_t, const ze_command_list_desc_t*, ze_command_list_handle_t*) { return test::record_call<ze_result_t>("zeCommandListCreate"); }
+[[gnu::weak]] ze_result_t zeCommandListCreateImmediate(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t*, ze_command_list_handle_t*) { return test::record_call<ze_result_t>("zeCommandListCreateImmediate"); }
+[[gnu::weak]] ze_result_t zeCommandListDestroy(ze_command_list_handle_t) { return test::record_call<ze_result_t>("zeCommandListDestroy"); }
+[[gnu::weak]] ze_result_t zeCommandListClose(ze_command_list_handle_t) { return test::record_call<ze_result_t>("zeCommandListClose"); }
+[[gnu::weak]] ze_result_t zeCommandListReset(ze_command_list_handle_t) { return test::record_call<ze_result_t>("zeCommandListReset"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t, uint64_t*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendWriteGlobalTimestamp"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendBarrier(ze_command_list_handle_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendBarrier"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t, uint32_t, const size_t*, const void**, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryRangesBarrier"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t, void*, const void*, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopy"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t, void*, const void*, size_t, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryFill"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t, void*, const ze_copy_region_t*, uint32_t, uint32_t, const void*, const ze_copy_region_t*, uint32_t, uint32_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopyRegion"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendSignalEvent(ze_command_list_handle_t, ze_event_handle_t) { return test::record_call<ze_result_t>("zeCommandListAppendSignalEvent"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendWaitOnEvents(ze_command_list_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendWaitOnEvents"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t, ze_event_handle_t) { return test::record_call<ze_result_t>("zeCommandListAppendEventReset"); }
+[[gnu::weak]] ze_result_t zeCommandListHostSynchronize(ze_command_list_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeCommandListHostSynchronize"); }
+[[gnu::weak]] ze_result_t zeCommandListGetDeviceHandle(ze_command_list_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeCommandListGetDeviceHandle"); }
+[[gnu::weak]] ze_result_t zeCommandListGetContextHandle(ze_command_list_handle_t, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeCommandListGetContextHandle"); }
+[[gnu::weak]] ze_result_t zeCommandListGetOrdinal(ze_command_list_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandListGetOrdinal"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateGetIndex(ze_command_list_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetIndex"); }
+[[gnu::weak]] ze_result_t zeCommandListIsImmediate(ze_command_list_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zeCommandListIsImmediate"); }
+[[gnu::weak]] ze_result_t zeCommandListGetFlags(ze_command_list_handle_t, ze_command_list_flags_t*) { return test::record_call<ze_result_t>("zeCommandListGetFlags"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateGetFlags(ze_command_list_handle_t, ze_command_queue_flags_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetFlags"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateGetMode(ze_command_list_handle_t, ze_command_queue_mode_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetMode"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateGetPriority(ze_command_list_handle_t, ze_command_queue_priority_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetPriority"); }
+[[gnu::weak]] ze_result_t zeMemAllocShared(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, const ze_host_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocShared"); }
+[[gnu::weak]] ze_result_t zeMemAllocDevice(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocDevice"); }
+[[gnu::weak]] ze_result_t zeMemAllocHost(ze_context_handle_t, const ze_host_mem_alloc_desc_t*, size_t, size_t, void**) { return test::record_call<ze_result_t>("zeMemAllocHost"); }
+[[gnu::weak]] ze_result_t zeMemFree(ze_context_handle_t, void*) { return test::record_call<ze_result_t>("zeMemFree"); }
+[[gnu::weak]] ze_result_t zeMemGetAllocProperties(ze_context_handle_t, const void*, ze_memory_allocation_properties_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeMemGetAllocProperties"); }
+[[gnu::weak]] ze_result_t zeMemGetAddressRange(ze_context_handle_t, const void*, void**, size_t*) { return test::record_call<ze_result_t>("zeMemGetAddressRange"); }
+[[gnu::weak]] ze_result_t zeFenceCreate(ze_command_queue_handle_t, const ze_fence_desc_t*, ze_fence_handle_t*) { return test::record_call<ze_result_t>("zeFenceCreate"); }
+[[gnu::weak]] ze_result_t zeFenceDestroy(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceDestroy"); }
+[[gnu::weak]] ze_result_t zeFenceHostSynchronize(ze_fence_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeFenceHostSynchronize"); }
+[[gnu::weak]] ze_result_t zeFenceQueryStatus(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceQueryStatus"); }
+[[gnu::weak]] ze_result_t zeFenceReset(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceReset"); }
+[[gnu::weak]] ze_result_t zeEventPoolCreate(ze_context_handle_t, const ze_event_pool_desc_t*, uint32_t, ze_device_handle_t*, ze_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolCreate"); }
+[[gnu::weak]] ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t) { return test::record_call<ze_result_t>("zeEventPoolDestroy"); }
+[[gnu::weak]] ze_result_t zeEventPoolGetContextHandle(ze_event_pool_handle_t, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolGetContextHandle"); }
+[[gnu::weak]] ze_result_t zeEventPoolGetFlags(ze_event_pool_handle_t, ze_event_pool_flags_t*) { return test::record_call<ze_result_t>("zeEventPoolGetFlags"); }
+[[gnu::weak]] ze_result_t zeEventCreate(ze_event_pool_handle_t, const ze_event_desc_t*, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeEventCreate"); }
+[[gnu::weak]] ze_result_t zeEventDestroy(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventDestroy"); }
+[[gnu::weak]] ze_result_t zeEventHostSignal(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventHostSignal"); }
+[[gnu::weak]] ze_result_t zeEventHostSynchronize(ze_event_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeEventHostSynchronize"); }
+[[gnu::weak]] ze_result_t zeEventQueryStatus(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventQueryStatus"); }
+[[gnu::weak]] ze_result_t zeEventHostReset(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventHostReset"); }
+[[gnu::weak]] ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryKernelTimestamp"); }
+[[gnu::weak]] ze_result_t zeEventGetEventPool(ze_event_handle_t, ze_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventGetEventPool"); }
+[[gnu::weak]] ze_result_t zeEventGetSignalScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetSignalScope"); }
+[[gnu::weak]] ze_result_t zeEventGetWaitScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetWaitScope"); }
+[[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return test::record_call<ze_result_t>("zesInit"); }
+[[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetProperties"); }
+[[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetProperties"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t, uint32_t*, zes_fabric_port_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumFabricPorts"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t, uint32_t*, zes_mem_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumMemoryModules"); }
+[[gnu::weak]] ze_result_t zesDeviceGet(zes_driver_handle_t, uint32_t*, zes_device_handle_t*) { return test::record_call<ze_result_t>("zesDeviceGet"); }
+[[gnu::weak]] ze_result_t zesDriverGet(uint32_t*, zes_driver_handle_t*) { return test::record_call<ze_result_t>("zesDriverGet"); }
+[[gnu::weak]] ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t, zes_uuid_t, zes_device_handle_t*, ze_bool_t*, uint32_t*) { return test::record_call<ze_result_t>("zesDriverGetDeviceByUuidExp"); }
+[[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return test::record_call<ze_result_t>("zesMemoryGetProperties"); }
+[[gnu::weak]] ze_result_t zesMemoryGetState(zes_mem_handle_t, zes_mem_state_t*) { return test::record_call<ze_result_t>("zesMemoryGetState"); }
 
 }  // namespace datum::api
 // clang-format on

@@ -11,7 +11,7 @@
 #include "driver/api/tables/loader_version.hpp"
 #include "tests/loader/api_entries.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 /// The pointers of an aggregate of tables, which follow its version and its flag.
@@ -93,4 +93,4 @@ TEST_F(DdiHandleUse, given_a_refused_major_version_then_it_does_not_count) {
 }
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

@@ -10,7 +10,7 @@
 #include "tests/loader/api_entries.hpp"
 #include "tests/loader/program_run.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 struct Symbol {
@@ -65,4 +65,4 @@ TEST(DriverSymbols, given_the_library_when_its_imports_are_listed_then_nothing_o
 }
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

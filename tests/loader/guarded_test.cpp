@@ -10,7 +10,7 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/guarded.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 ze_result_t echo(ze_result_t answer) { return answer; }
@@ -39,4 +39,4 @@ TEST(GuardedEntry, given_a_function_that_returns_a_handle_when_it_throws_then_th
 }
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

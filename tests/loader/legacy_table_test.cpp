@@ -10,7 +10,7 @@
 #include "tests/loader/api_entries.hpp"
 #include "tests/loader/legacy_table_sizes.h"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 constexpr unsigned char canary = 0xa5;
@@ -40,4 +40,4 @@ TEST(
 }
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

@@ -12,7 +12,7 @@
 
 #include "tests/loader/program_run.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 const std::string first_driver = DATUM_FIRST_PROBE;
@@ -199,4 +199,4 @@ INSTANTIATE_TEST_SUITE_P(Modes, LegacyLoader, testing::ValuesIn(legacy_modes()),
 #endif
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

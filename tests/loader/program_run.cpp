@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
@@ -91,4 +91,4 @@ ProgramRun run_program(const std::string& path, const std::vector<std::string>& 
   return run;
 }
 
-}  // namespace datum::tests
+}  // namespace datum::test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace datum::tests {
+namespace datum::test {
 
 struct ProgramRun {
   int exit_status =
@@ -18,4 +18,4 @@ struct ProgramRun {
 ProgramRun run_program(const std::string& path, const std::vector<std::string>& arguments,
                        const std::vector<std::string>& environment, int seconds = 60);
 
-}  // namespace datum::tests
+}  // namespace datum::test

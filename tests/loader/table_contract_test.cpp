@@ -12,7 +12,7 @@
 #include "tests/loader/api_entries.hpp"
 #include "tests/loader/call_record.hpp"
 
-namespace datum::tests {
+namespace datum::test {
 namespace {
 
 constexpr std::uint32_t newest_minor = 17;
@@ -166,4 +166,4 @@ TEST(ApiTables,
 }
 
 }  // namespace
-}  // namespace datum::tests
+}  // namespace datum::test

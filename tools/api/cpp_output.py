@@ -120,7 +120,7 @@ def call_recorders(functions: FunctionList) -> str:
             function = each.entry.function
             lines.append(
                 f"[[gnu::weak]] {function.result} {function.name}({function.signature(named=False)}) "
-                f'{{ return tests::record_call<{function.result}>("{function.name}"); }}'
+                f'{{ return test::record_call<{function.result}>("{function.name}"); }}'
             )
     return "\n".join(lines + ["", "}  // namespace datum::api", "// clang-format on", ""])
 
