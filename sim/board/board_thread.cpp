@@ -1,0 +1,98 @@
+#include "sim/board/board_thread.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+namespace datum::sim {
+
+namespace {
+
+/// A doorbell often follows the last one closely; then a wake-up through the kernel would be the slowest part.
+constexpr auto spin_time = std::chrono::microseconds(20);
+/// How often a board looks whether a parked ring is due.
+constexpr auto parked_nap = std::chrono::milliseconds(1);
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// Signals are the application's: none of its handlers shall run on the board's thread.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+BoardThread::BoardThread(std::function<Activity()> slice) : slice_(std::move(slice)), owner_process_(::getpid()) {
+  const BlockedSignals blocked;  // a new thread inherits the mask
+  thread_ = std::thread([this] { loop(); });
+}
+
+BoardThread::~BoardThread() {
+  if (::getpid() != owner_process_) {
+    thread_.detach();  // a forked child has the object but not the thread
+    return;
+  }
+  stop_.store(true);
+  wake();
+  thread_.join();
+}
+
+void BoardThread::wake() noexcept {
+  wakes_.fetch_add(1);
+  if (asleep_.load()) {
+    const std::lock_guard lock(mutex_);
+    condition_.notify_one();
+  }
+}
+
+void BoardThread::loop() {
+  pthread_setname_np(pthread_self(), "datum-board");
+  while (!stop_.load()) {
+    const auto seen = wakes_.load();
+    const auto activity = slice_();
+    if (activity.quiescent) {
+      rest(activity, seen);
+    }
+  }
+}
+
+void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
+  const auto spin_end = std::chrono::steady_clock::now() + spin_time;
+  while (std::chrono::steady_clock::now() < spin_end) {
+    if (wakes_.load() != seen) {
+      return;
+    }
+    pause();
+  }
+  std::unique_lock lock(mutex_);
+  asleep_.store(true);
+  const auto woken = [&] { return wakes_.load() != seen; };
+  if (activity.parked) {
+    condition_.wait_for(lock, parked_nap, woken);
+  } else {
+    condition_.wait(lock, woken);
+  }
+  asleep_.store(false);
+}
+
+}  // namespace datum::sim

@@ -1,0 +1,278 @@
+#include "sim/board/options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <datum/base/address.hpp>
+
+namespace datum::sim {
+
+namespace {
+
+constexpr std::uint64_t kib = 1ULL << 10U;
+constexpr std::uint64_t mib = 1ULL << 20U;
+constexpr std::uint64_t gib = 1ULL << 30U;
+constexpr std::uint64_t smallest_memory_bytes = 2 * mib;
+constexpr std::uint64_t largest_memory_bytes = 64 * gib;
+
+/// Where an option came from decides how strictly it is taken.
+enum class Origin : std::uint8_t { defaults, address };
+
+/// The options that the address or the defaults named, since sizes that were not named adapt to the memory.
+struct Named {
+  bool aperture = false;
+  bool window = false;
+};
+
+struct Item {
+  std::string_view name;
+  std::string_view value;
+  bool has_value = false;
+};
+
+Error refusal(const Item& item, std::string_view rule) {
+  const auto shown = item.has_value ? fmt::format("{}={}", item.name, item.value) : std::string(item.name);
+  return make_error(ErrorCode::invalid_argument, fmt::format("board option '{}': {}", shown, rule),
+                    "docs/simulation.md lists the options");
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text, std::string_view* rest = nullptr) {
+  int base = 10;
+  if (text.starts_with("0x")) {
+    text.remove_prefix(2);
+    base = 16;
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{}) {
+    return std::nullopt;
+  }
+  const auto left = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (rest != nullptr) {
+    *rest = left;
+  } else if (!left.empty()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// A number with an optional suffix K, M or G (powers of 1024).
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  std::string_view suffix;
+  const auto number = parse_number(text, &suffix);
+  if (!number) {
+    return std::nullopt;
+  }
+  std::uint64_t unit = 1;
+  if (suffix == "K") {
+    unit = kib;
+  } else if (suffix == "M") {
+    unit = mib;
+  } else if (suffix == "G") {
+    unit = gib;
+  } else if (!suffix.empty()) {
+    return std::nullopt;
+  }
+  if (*number > UINT64_MAX / unit) {
+    return std::nullopt;
+  }
+  return *number * unit;
+}
+
+Status take_number(const Item& item, std::uint64_t first, std::uint64_t last, std::uint64_t& to) {
+  const auto value = parse_number(item.value);
+  if (!value || *value < first || *value > last) {
+    return refusal(item, fmt::format("needs a number from {} to {}", first, last));
+  }
+  to = *value;
+  return {};
+}
+
+Status take_unsigned(const Item& item, unsigned first, unsigned last, unsigned& to) {
+  std::uint64_t value = 0;
+  auto status = take_number(item, first, last, value);
+  if (status) {
+    to = static_cast<unsigned>(value);
+  }
+  return status;
+}
+
+Status take_memory(const Item& item, BoardOptions& options) {
+  const auto value = parse_size(item.value);
+  if (!value || !is_power_of_two(*value) || *value < smallest_memory_bytes || *value > largest_memory_bytes) {
+    return refusal(item, "needs a power of two from 2M to 64G");
+  }
+  options.memory_bytes = *value;
+  return {};
+}
+
+/// Parts of the aperture; that they fit into the memory is checked when all options are known.
+Status take_aperture(const Item& item, std::uint64_t& to) {
+  const auto value = parse_size(item.value);
+  if (!value || *value == 0 || *value > largest_memory_bytes || !is_aligned(*value, small_page_bytes)) {
+    return refusal(item, "needs a multiple of 4K from 4K up to the size of the memory");
+  }
+  to = *value;
+  return {};
+}
+
+Status take_flag(const Item& item, bool& to) {
+  if (item.has_value) {
+    return refusal(item, "takes no value");
+  }
+  to = true;
+  return {};
+}
+
+Status take_file(const Item& item, std::string& to) {
+  if (item.value.empty()) {
+    return refusal(item, "needs the name of a file");
+  }
+  to = std::string(item.value);
+  return {};
+}
+
+Status take_iommu_bits(const Item& item, BoardOptions& options) {
+  std::uint64_t bits = 0;
+  auto status = take_number(item, 39, 48, bits);
+  if (!status || (bits != 39 && bits != 48)) {
+    return refusal(item, "needs 39 or 48, the widths of an IOVA");
+  }
+  options.iommu_bits = static_cast<unsigned>(bits);
+  return {};
+}
+
+Status take_locked(const Item& item, BoardOptions& options) {
+  const auto value = parse_size(item.value);
+  if (!value || *value < small_page_bytes) {
+    return refusal(item, "needs a size of at least 4K, the memory that may be mapped at once");
+  }
+  options.max_locked_bytes = *value;
+  return {};
+}
+
+bool only_for_rtl(std::string_view name) {
+  constexpr std::array names{std::string_view{"trace"}, std::string_view{"coverage"}, std::string_view{"instrumented"}};
+  return std::ranges::find(names, name) != names.end();
+}
+
+Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& named) {
+  if (only_for_rtl(item.name) && options.scheme != Scheme::rtl) {
+    return origin == Origin::defaults ? Status{} : Status{refusal(item, "only rtl: boards have it")};
+  }
+  if (item.name == "memory") {
+    return take_memory(item, options);
+  }
+  if (item.name == "aperture") {
+    named.aperture = true;
+    return take_aperture(item, options.aperture_bytes);
+  }
+  if (item.name == "window") {
+    named.window = true;
+    return take_aperture(item, options.window_bytes);
+  }
+  if (item.name == "channels") {
+    return take_unsigned(item, 1, max_channels, options.channels);
+  }
+  if (item.name == "latency") {
+    return take_unsigned(item, 0, 100000, options.host_latency_cycles);
+  }
+  if (item.name == "backpressure") {
+    return take_unsigned(item, 0, 100, options.backpressure_percent);
+  }
+  if (item.name == "seed") {
+    return take_number(item, 0, UINT64_MAX, options.seed);
+  }
+  if (item.name == "step") {
+    return take_flag(item, options.step_locked);
+  }
+  if (item.name == "instrumented") {
+    return take_flag(item, options.instrumented);
+  }
+  if (item.name == "trace") {
+    return take_file(item, options.trace_file);
+  }
+  if (item.name == "coverage") {
+    return take_file(item, options.coverage_file);
+  }
+  if (item.name == "iommu_bits") {
+    return take_iommu_bits(item, options);
+  }
+  if (item.name == "mappings") {
+    return take_number(item, 1, UINT64_MAX, options.max_mappings);
+  }
+  if (item.name == "locked") {
+    return take_locked(item, options);
+  }
+  return refusal(item, "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
+                       "seed, step, trace, coverage, instrumented, iommu_bits, mappings, locked");
+}
+
+Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {
+  while (!list.empty()) {
+    const auto comma = std::min(list.find(','), list.size());
+    const auto text = list.substr(0, comma);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+    const auto equals = std::min(text.find('='), text.size());
+    const Item item{text.substr(0, equals), text.substr(std::min(equals + 1, text.size())), equals < text.size()};
+    if (auto status = take_item(item, origin, options, named); !status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+/// Sizes that were not asked for shrink to the memory; those that were asked for are held to it.
+Status fit_to_memory(BoardOptions& options, const Named& named) {
+  const auto fit = [&](std::string_view name, std::uint64_t& bytes, bool asked) -> Status {
+    if (bytes > options.memory_bytes && asked) {
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("board option '{}={}': it is larger than the memory, which has {} bytes", name, bytes,
+                                    options.memory_bytes),
+                        "docs/simulation.md lists the options");
+    }
+    bytes = std::min(bytes, options.memory_bytes);
+    return {};
+  };
+  if (auto status = fit("aperture", options.aperture_bytes, named.aperture); !status) {
+    return status;
+  }
+  return fit("window", options.window_bytes, named.window);
+}
+
+}  // namespace
+
+Result<BoardOptions> parse_board_address(std::string_view address, std::string_view defaults) {
+  BoardOptions options;
+  const auto colon = address.find(':');
+  const auto scheme = address.substr(0, colon);
+  if (scheme == "rtl") {
+    options.scheme = Scheme::rtl;
+  } else if (scheme != "model") {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("board address '{}': the simulation has the schemes rtl: and model:", address));
+  }
+  const auto list = colon == std::string_view::npos ? std::string_view{} : address.substr(colon + 1);
+
+  Named named;
+  if (auto status = take_list(defaults, Origin::defaults, options, named); !status) {
+    auto error = std::move(status).error();
+    error.message = "DATUM_SIM_OPTIONS: " + error.message;
+    return error;
+  }
+  if (auto status = take_list(list, Origin::address, options, named); !status) {
+    return std::move(status).error();
+  }
+  if (auto status = fit_to_memory(options, named); !status) {
+    return std::move(status).error();
+  }
+  options.instrumented = options.instrumented || !options.trace_file.empty() || !options.coverage_file.empty();
+  return options;
+}
+
+}  // namespace datum::sim

@@ -1,0 +1,38 @@
+// A range of host memory that the board may reach.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <datum/base/mapping.hpp>
+#include <datum/base/result.hpp>
+#include <datum/board/pcie_function.hpp>
+
+namespace datum::sim {
+
+/// Reads and writes fail, and never raise a signal, where the application has unmapped, protected or truncated the memory meanwhile.
+class HostRange {
+ public:
+  /// Memory of the caller. insufficient_permissions: some page of it cannot be accessed that way. Brings the pages in, as pinning does.
+  static Result<HostRange> of_caller(std::span<std::byte> memory, board::DmaAccess access);
+  /// A mapping of our own of [`offset`, `offset` + `bytes`) of a memfd; `fd` may be closed afterwards.
+  static Result<HostRange> of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access);
+
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return memory_.size(); }
+
+  /// Copies from or to `offset`; the range must hold it. Returns how many bytes were copied before the first that could not be.
+  [[nodiscard]] std::uint64_t read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
+  /// A write of up to 64 bytes puts its first eight down last, so that who polls the first word sees the rest.
+  [[nodiscard]] std::uint64_t write(std::uint64_t offset, std::span<const std::byte> from) const noexcept;
+
+ private:
+  HostRange(std::span<std::byte> memory, Mapping own, bool stays) noexcept
+      : memory_(memory), own_(std::move(own)), stays_(stays) {}
+
+  std::span<std::byte> memory_;
+  Mapping own_;
+  bool stays_;  // nobody can take the pages away, so plain loads and stores will do
+};
+
+}  // namespace datum::sim

@@ -1,0 +1,106 @@
+#include "sim/host/interrupts.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace datum::sim {
+
+Result<UniqueFd> make_eventfd(std::uint64_t count) {
+  UniqueFd fd{::eventfd(static_cast<unsigned>(count), EFD_NONBLOCK | EFD_CLOEXEC)};
+  if (!fd.valid()) {
+    const int number = errno;
+    return Error{ErrorCode::out_of_host_memory, number, fmt::format("no eventfd to be had: {}", std::strerror(number)),
+                 "raise the limit of open files (ulimit -n)"};
+  }
+  return fd;
+}
+
+void signal_eventfd(int fd) noexcept {
+  const std::uint64_t one = 1;
+  // The only failure is a full counter, and a full counter is readable.
+  [[maybe_unused]] const auto written = ::write(fd, &one, sizeof one);
+}
+
+bool drain_eventfd(int fd) noexcept {
+  std::uint64_t count = 0;
+  return ::read(fd, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
+}
+
+void Interrupts::raise(unsigned vector) {
+  const std::lock_guard lock(mutex_);
+  if (vector >= vectors_.size()) {
+    return;
+  }
+  auto& entry = vectors_[vector];
+  if (entry.fd.valid()) {
+    signal_eventfd(entry.fd.get());
+  } else {
+    entry.raised = true;
+  }
+  if (any_.valid()) {
+    signal_eventfd(any_.get());
+  }
+}
+
+void Interrupts::clear() {
+  const std::lock_guard lock(mutex_);
+  for (auto& entry : vectors_) {
+    consume_locked(entry);
+  }
+  if (any_.valid()) {
+    static_cast<void>(drain_eventfd(any_.get()));
+  }
+}
+
+Result<int> Interrupts::descriptor(unsigned vector) {
+  const std::lock_guard lock(mutex_);
+  if (vector >= vectors_.size()) {
+    return make_error(ErrorCode::invalid_argument, fmt::format("vector {} of a board with {}", vector, vectors_.size()));
+  }
+  auto& entry = vectors_[vector];
+  if (!entry.fd.valid()) {
+    auto made = make_eventfd(entry.raised ? 1 : 0);
+    if (!made) {
+      return std::move(made).error();
+    }
+    entry.fd = std::move(made).value();
+    entry.raised = false;
+  }
+  return entry.fd.get();
+}
+
+Result<int> Interrupts::any_descriptor() {
+  const std::lock_guard lock(mutex_);
+  if (!any_.valid()) {
+    auto made = make_eventfd(0);
+    if (!made) {
+      return std::move(made).error();
+    }
+    any_ = std::move(made).value();
+  }
+  return any_.get();
+}
+
+bool Interrupts::consume_locked(Vector& vector) {
+  return vector.fd.valid() ? drain_eventfd(vector.fd.get()) : std::exchange(vector.raised, false);
+}
+
+bool Interrupts::consume(unsigned vector) {
+  const std::lock_guard lock(mutex_);
+  if (vector != board::any_vector) {
+    return vector < vectors_.size() && consume_locked(vectors_[vector]);
+  }
+  bool consumed = false;
+  for (auto& entry : vectors_) {
+    consumed = consume_locked(entry) || consumed;
+  }
+  return consumed;
+}
+
+}  // namespace datum::sim

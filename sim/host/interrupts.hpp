@@ -1,0 +1,53 @@
+// Interrupt messages arrive here and become eventfds.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
+#include <datum/board/pcie_function.hpp>
+
+namespace datum::sim {
+
+/// Safe from any thread. Descriptors are made when they are first asked for: a board with 66 vectors mostly needs one or two.
+class Interrupts {
+ public:
+  explicit Interrupts(unsigned vectors) : vectors_(vectors) {}
+
+  [[nodiscard]] unsigned vectors() const noexcept { return static_cast<unsigned>(vectors_.size()); }
+
+  void raise(unsigned vector);
+  /// Forgets what was raised and not consumed.
+  void clear();
+
+  /// The eventfd of a vector, owned by this object. invalid_argument: no such vector; out_of_host_memory: no descriptor to be had.
+  Result<int> descriptor(unsigned vector);
+  /// An eventfd that is written whenever any vector is raised.
+  Result<int> any_descriptor();
+
+  /// Whether `vector` (or any, for board::any_vector) was raised since it was last consumed; consumes it.
+  bool consume(unsigned vector);
+
+ private:
+  struct Vector {
+    bool raised = false;  // only while there is no descriptor, which keeps the count from then on
+    UniqueFd fd;
+  };
+
+  bool consume_locked(Vector& vector);
+
+  std::mutex mutex_;
+  std::vector<Vector> vectors_;
+  UniqueFd any_;
+};
+
+/// A non-blocking eventfd. out_of_host_memory when the process has no descriptor left.
+[[nodiscard]] Result<UniqueFd> make_eventfd(std::uint64_t count);
+/// Adds one; an eventfd that is full is readable anyway.
+void signal_eventfd(int fd) noexcept;
+/// True if it was readable; its counter is 0 then.
+[[nodiscard]] bool drain_eventfd(int fd) noexcept;
+
+}  // namespace datum::sim

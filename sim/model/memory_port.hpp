@@ -1,0 +1,52 @@
+// The golden model's way to bytes, on the board and on the host.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/host/host_bus.hpp"
+#include "sim/memory/dram_array.hpp"
+#include "sim/model/counters.hpp"
+#include "sim/model/physical.hpp"
+#include "sim/model/word_watch.hpp"
+
+namespace datum::sim {
+
+enum class Side : std::uint8_t { none, read, write };
+
+struct CopyOutcome {
+  std::uint64_t bytes = 0;    ///< moved before the failure
+  Side failed = Side::none;
+};
+
+/// Accesses move bytes until the first that is refused and return how many came through.
+class MemoryPort {
+ public:
+  MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters, WordWatch& watch);
+
+  [[nodiscard]] std::uint64_t dram_bytes() const noexcept { return dram_.size_bytes(); }
+  [[nodiscard]] std::uint64_t onchip_bytes() const noexcept { return onchip_.size(); }
+
+  [[nodiscard]] std::uint64_t read(Physical from, std::span<std::byte> to);
+  [[nodiscard]] std::uint64_t write(Physical to, std::span<const std::byte> from);
+  [[nodiscard]] CopyOutcome copy(Physical from, Physical to, std::uint64_t bytes);
+
+  /// Memory of the board itself; shorter than `bytes`, or empty, where it ends.
+  [[nodiscard]] std::span<std::byte> local(Physical first, std::uint64_t bytes) noexcept;
+
+ private:
+  void count(Target target, std::uint64_t bytes, Side side) noexcept;
+  [[nodiscard]] CopyOutcome bounce(Physical from, Physical to, std::uint64_t bytes);
+
+  DramArray& dram_;
+  HostBus& host_;
+  Counters& counters_;
+  WordWatch& watch_;
+  std::vector<std::byte> onchip_;
+  std::vector<std::byte> bounce_;
+};
+
+}  // namespace datum::sim

@@ -1,0 +1,78 @@
+// The rings of the golden model: fetches descriptors, has them carried out in turn, and reports how they ended.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/board/engine.hpp"
+#include "sim/model/executor.hpp"
+#include "sim/model/message_table.hpp"
+#include "sim/model/ring.hpp"
+
+namespace datum::sim {
+
+/// The global registers that rings write.
+struct RingReports {
+  std::uint64_t interrupt_rings = 0;
+  std::uint32_t interrupt_global = 0;
+  std::uint32_t fault_count = 0;
+  std::uint32_t log_info = 0;
+  std::uint32_t log_ring = 0;
+  std::uint64_t log_address = 0;
+  std::uint32_t log_sequence = 0;
+
+  void clear_faults() noexcept {
+    fault_count = log_info = log_ring = log_sequence = 0;
+    log_address = 0;
+  }
+};
+
+class RingEngine {
+ public:
+  static constexpr unsigned ring_count = hw::ring_page_block_count;
+  static constexpr std::uint32_t default_park_recheck_ns = 1'000'000;
+
+  RingEngine(MemoryPort& memory, Mmu& mmu, WordWatch& watch, MessageTable& messages, Counters& counters, const Timebase& timebase)
+      : memory_(memory), watch_(watch), messages_(messages), counters_(counters), timebase_(timebase),
+        executor_(memory, mmu, watch, counters, timebase) {}
+
+  [[nodiscard]] Ring& ring(unsigned number) noexcept { return rings_[number]; }
+  [[nodiscard]] RingReports& reports() noexcept { return reports_; }
+
+  [[nodiscard]] std::uint32_t park_recheck_ns() const noexcept { return park_recheck_ns_; }
+  void set_park_recheck_ns(std::uint32_t ns) noexcept { park_recheck_ns_ = ns; }
+
+  void set_enabled(unsigned number, bool enabled) noexcept;
+  void ring_doorbell(unsigned number, std::uint32_t tail) noexcept;
+  void reset() noexcept;
+
+  /// Works for about `cycles`.
+  void run(std::uint64_t cycles);
+  /// Whether some ring could go on now.
+  [[nodiscard]] bool has_work() const noexcept;
+  [[nodiscard]] bool any_parked() const noexcept { return watch_.any_watching(); }
+
+ private:
+  [[nodiscard]] bool due(unsigned number) const noexcept;
+  void work_on(unsigned number);
+  [[nodiscard]] bool fetch(unsigned number);
+  void complete(unsigned number);
+  void fail(unsigned number, const Failure& failure, std::uint32_t sequence);
+  void record_fault(unsigned number, const Failure& failure, std::uint32_t sequence);
+  [[nodiscard]] bool write_record(unsigned number, const Failure& failure, std::uint32_t sequence);
+  void raise_ring(unsigned number);
+  void raise_fault();
+
+  MemoryPort& memory_;
+  WordWatch& watch_;
+  MessageTable& messages_;
+  Counters& counters_;
+  const Timebase& timebase_;
+  Executor executor_;
+  std::array<Ring, ring_count> rings_{};
+  RingReports reports_;
+  std::uint32_t park_recheck_ns_ = default_park_recheck_ns;
+  unsigned next_ = 0;
+};
+
+}  // namespace datum::sim
