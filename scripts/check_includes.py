@@ -12,9 +12,9 @@ from pathlib import Path
 ALLOWED = {
     "include": [],
     "driver/api": ["driver", "include"],
-    "driver/object": ["driver/object", "driver/memory", "driver/command", "driver/device", "include"],
-    "driver/command": ["driver/memory", "driver/device", "include"],
-    "driver/memory": ["include"],
+    "driver/object": ["driver/memory", "driver/command", "driver/device", "include"],
+    "driver/command": ["driver/object", "driver/memory", "driver/device", "include"],
+    "driver/memory": ["driver/device", "include"],
     "driver/device": ["include"],
     "vfio_backend": ["include"],
     "sim": ["include"],
