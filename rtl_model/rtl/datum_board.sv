@@ -1,8 +1,12 @@
 // The board: what stands behind the PCIe hard block. Bus names and rules are AXI4's and AXI4-Lite's.
 module datum_board
   import datum_pkg::*;
+  import datum_mmu_pkg::*;
+  import datum_dram_pkg::*;
 #(
-  parameter int unsigned HostIdWidth = 10
+  parameter int unsigned     HostIdWidth = 10,
+  parameter longint unsigned OnchipBytes = 262144,
+  parameter longint unsigned ClockHz = 300_000_000
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -134,6 +138,390 @@ module datum_board
   output logic [63:0]  dram_wstrb_o,
   input  logic         dram_rvalid_i,
   input  logic [511:0] dram_rdata_i
-
 );
+  // Managers of the fabric: channels, ring front end, walker, interrupt messages, aperture.
+  localparam int unsigned DmaManagers = ChannelCount + 1;
+  localparam int unsigned WalkerManager = DmaManagers;
+  localparam int unsigned MessageManager = DmaManagers + 1;
+  localparam int unsigned ApertureManager = DmaManagers + 2;
+  localparam int unsigned Managers = DmaManagers + 3;
+  localparam int unsigned Translators = 2 * ChannelCount + 1;
+  localparam int unsigned Subordinates = 3;
+  localparam dram_timing_t Timing = Ddr4At300Mhz;
+
+  logic core_rst_n, reset_start, reset_busy, halt, halted;
+
+  datum_reset u_reset (
+    .clk_i, .rst_ni, .start_i(reset_start), .busy_o(reset_busy), .halt_o(halt), .halted_i(halted), .core_rst_no(core_rst_n)
+  );
+
+  // --- registers
+
+  logic [PaWidth-1:12] window_frame;
+  logic [1:0]          window_ordinal;
+  logic [3:0]          channel_enable, perf_index;
+  logic [31:0]         park_recheck_ns;
+  logic                kick_all, memory_ready;
+  logic                ring_valid, ring_write, ring_page, ring_ready, ring_rvalid;
+  logic [5:0]          ring_index, ring_offset;
+  logic [31:0]         ring_wdata, ring_rdata;
+  logic                invalidate_start, invalidate_busy, invalidate_done;
+  invalidation_t       invalidate_what;
+  logic                root_write, root_high;
+  logic [SpaceWidth-1:0] root_space;
+  logic [31:0]         root_wdata, root_rdata;
+  logic                irq_valid, irq_ready;
+  logic [6:0]          irq_vector;
+  logic                fault_valid;
+  fault_t              fault;
+  logic [63:0]         perf_value;
+  logic                work_idle, regs_idle, msix_idle, dma_idle, mmu_idle, fabric_idle, dram_idle, onchip_idle, aperture_idle;
+
+  datum_regs #(.OnchipBytes(OnchipBytes), .ClockHz(ClockHz), .Timing(Timing)) u_regs (
+    .clk_i, .rst_ni, .core_rst_ni(core_rst_n),
+    .memory_bytes_i         (strap_memory_bytes_i),
+    .aperture_fixed_bytes_i (strap_aperture_fixed_bytes_i),
+    .aperture_window_bytes_i(strap_aperture_window_bytes_i),
+    .channels_i             (strap_channels_i),
+    .memory_clean_i         (strap_memory_clean_i),
+    .timer_i,
+    .s_axil_awaddr_i        (s_axil_bar0_awaddr_i),
+    .s_axil_awvalid_i       (s_axil_bar0_awvalid_i),
+    .s_axil_awready_o       (s_axil_bar0_awready_o),
+    .s_axil_wdata_i         (s_axil_bar0_wdata_i),
+    .s_axil_wstrb_i         (s_axil_bar0_wstrb_i),
+    .s_axil_wvalid_i        (s_axil_bar0_wvalid_i),
+    .s_axil_wready_o        (s_axil_bar0_wready_o),
+    .s_axil_bresp_o         (s_axil_bar0_bresp_o),
+    .s_axil_bvalid_o        (s_axil_bar0_bvalid_o),
+    .s_axil_bready_i        (s_axil_bar0_bready_i),
+    .s_axil_araddr_i        (s_axil_bar0_araddr_i),
+    .s_axil_arvalid_i       (s_axil_bar0_arvalid_i),
+    .s_axil_arready_o       (s_axil_bar0_arready_o),
+    .s_axil_rdata_o         (s_axil_bar0_rdata_o),
+    .s_axil_rresp_o         (s_axil_bar0_rresp_o),
+    .s_axil_rvalid_o        (s_axil_bar0_rvalid_o),
+    .s_axil_rready_i        (s_axil_bar0_rready_i),
+    .reset_start_o          (reset_start),
+    .reset_busy_i           (reset_busy),
+    .window_frame_o         (window_frame),
+    .window_ordinal_o       (window_ordinal),
+    .channel_enable_o       (channel_enable),
+    .park_recheck_ns_o      (park_recheck_ns),
+    .kick_all_o             (kick_all),
+    .memory_ready_i         (memory_ready),
+    .quiescent_i            (work_idle),
+    .ring_valid_o           (ring_valid),
+    .ring_write_o           (ring_write),
+    .ring_page_o            (ring_page),
+    .ring_index_o           (ring_index),
+    .ring_offset_o          (ring_offset),
+    .ring_wdata_o           (ring_wdata),
+    .ring_ready_i           (ring_ready),
+    .ring_rvalid_i          (ring_rvalid),
+    .ring_rdata_i           (ring_rdata),
+    .invalidate_start_o     (invalidate_start),
+    .invalidate_what_o      (invalidate_what),
+    .invalidate_busy_i      (invalidate_busy),
+    .invalidate_done_i      (invalidate_done),
+    .root_write_o           (root_write),
+    .root_high_o            (root_high),
+    .root_space_o           (root_space),
+    .root_wdata_o           (root_wdata),
+    .root_rdata_i           (root_rdata),
+    .irq_i                  (irq_valid && irq_ready),
+    .irq_vector_i           (irq_vector),
+    .fault_valid_i          (fault_valid),
+    .fault_i                (fault),
+    .perf_index_o           (perf_index),
+    .perf_value_i           (perf_value),
+    .idle_o                 (regs_idle)
+  );
+
+  // --- managers
+
+  logic [Managers-1:0] awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
+  axi_ax_t             aw[Managers];
+  axi_w_t              w[Managers];
+  axi_b_t              b[Managers];
+  axi_ax_t             ar[Managers];
+  axi_r_t              r[Managers];
+
+  logic [Translators-1:0]           tr_req_valid, tr_req_ready, tr_rsp_valid;
+  translate_req_t [Translators-1:0] dma_tr_req;
+  translate_rsp_t [Translators-1:0] dma_tr_rsp;
+  translate_req_t                   tr_req[Translators];
+  translate_rsp_t                   tr_rsp[Translators];
+  axi_ax_t [DmaManagers-1:0]        dma_aw, dma_ar;
+  axi_w_t [DmaManagers-1:0]         dma_w;
+  axi_b_t [DmaManagers-1:0]         dma_b;
+  axi_r_t [DmaManagers-1:0]         dma_r;
+  logic                             drain_req, drain_ack;
+  logic [3:0]                       descriptors_done;
+
+  for (genvar m = 0; m < DmaManagers; m++) begin : gen_dma_manager
+    assign aw[m]    = dma_aw[m];
+    assign w[m]     = dma_w[m];
+    assign dma_b[m] = b[m];
+    assign ar[m]    = dma_ar[m];
+    assign dma_r[m] = r[m];
+  end
+  for (genvar t = 0; t < Translators; t++) begin : gen_translator
+    assign tr_req[t]     = dma_tr_req[t];
+    assign dma_tr_rsp[t] = tr_rsp[t];
+  end
+
+  datum_dma u_dma (
+    .clk_i,
+    .rst_ni           (core_rst_n),
+    .timer_i,
+    .channel_enable_i (channel_enable),
+    .park_recheck_ns_i(park_recheck_ns),
+    .kick_all_i       (kick_all),
+    .reg_valid_i      (ring_valid),
+    .reg_write_i      (ring_write),
+    .reg_page_i       (ring_page),
+    .reg_ring_i       (ring_index),
+    .reg_offset_i     (ring_offset),
+    .reg_wdata_i      (ring_wdata),
+    .reg_ready_o      (ring_ready),
+    .reg_rvalid_o     (ring_rvalid),
+    .reg_rdata_o      (ring_rdata),
+    .tr_req_valid_o   (tr_req_valid),
+    .tr_req_o         (dma_tr_req),
+    .tr_req_ready_i   (tr_req_ready),
+    .tr_rsp_valid_i   (tr_rsp_valid),
+    .tr_rsp_i         (dma_tr_rsp),
+    .drain_req_i      (drain_req),
+    .drain_ack_o      (drain_ack),
+    .arvalid_o        (arvalid[DmaManagers-1:0]),
+    .ar_o             (dma_ar),
+    .arready_i        (arready[DmaManagers-1:0]),
+    .rvalid_i         (rvalid[DmaManagers-1:0]),
+    .r_i              (dma_r),
+    .rready_o         (rready[DmaManagers-1:0]),
+    .awvalid_o        (awvalid[DmaManagers-1:0]),
+    .aw_o             (dma_aw),
+    .awready_i        (awready[DmaManagers-1:0]),
+    .wvalid_o         (wvalid[DmaManagers-1:0]),
+    .w_o              (dma_w),
+    .wready_i         (wready[DmaManagers-1:0]),
+    .bvalid_i         (bvalid[DmaManagers-1:0]),
+    .b_i              (dma_b),
+    .bready_o         (bready[DmaManagers-1:0]),
+    .irq_valid_o      (irq_valid),
+    .irq_vector_o     (irq_vector),
+    .irq_ready_i      (irq_ready),
+    .fault_valid_o    (fault_valid),
+    .fault_o          (fault),
+    .descriptor_done_o(descriptors_done),
+    .quiescent_o      (dma_idle),
+    .parked_o
+  );
+
+  logic [4:0] tlb_hits;
+  logic       walk;
+
+  datum_mmu #(.Ports(Translators)) u_mmu (
+    .clk_i,
+    .rst_ni            (core_rst_n),
+    .req_valid_i       (tr_req_valid),
+    .req_i             (tr_req),
+    .req_ready_o       (tr_req_ready),
+    .rsp_valid_o       (tr_rsp_valid),
+    .rsp_o             (tr_rsp),
+    .invalidate_start_i(invalidate_start),
+    .invalidate_what_i (invalidate_what),
+    .invalidate_busy_o (invalidate_busy),
+    .invalidate_done_o (invalidate_done),
+    .drain_req_o       (drain_req),
+    .drain_ack_i       (drain_ack),
+    .root_write_i      (root_write),
+    .root_high_i       (root_high),
+    .root_space_i      (root_space),
+    .root_data_i       (root_wdata),
+    .root_data_o       (root_rdata),
+    .arvalid_o         (arvalid[WalkerManager]),
+    .arready_i         (arready[WalkerManager]),
+    .ar_o              (ar[WalkerManager]),
+    .rvalid_i          (rvalid[WalkerManager]),
+    .rready_o          (rready[WalkerManager]),
+    .r_i               (r[WalkerManager]),
+    .hits_o            (tlb_hits),
+    .walk_o            (walk),
+    .idle_o            (mmu_idle)
+  );
+
+  // The walker only reads, messages are only written.
+  assign awvalid[WalkerManager]  = 1'b0;
+  assign aw[WalkerManager]       = '0;
+  assign wvalid[WalkerManager]   = 1'b0;
+  assign w[WalkerManager]        = '0;
+  assign bready[WalkerManager]   = 1'b1;
+  assign arvalid[MessageManager] = 1'b0;
+  assign ar[MessageManager]      = '0;
+  assign rready[MessageManager]  = 1'b1;
+
+  datum_msix #(.Vectors(RingCount + 2)) u_msix (
+    .clk_i, .rst_ni,
+    .clear_i         (!core_rst_n),
+    .irq_valid_i     (irq_valid),
+    .irq_vector_i    (irq_vector),
+    .irq_ready_o     (irq_ready),
+    .s_axil_awaddr_i (s_axil_bar4_awaddr_i),
+    .s_axil_awvalid_i(s_axil_bar4_awvalid_i),
+    .s_axil_awready_o(s_axil_bar4_awready_o),
+    .s_axil_wdata_i  (s_axil_bar4_wdata_i),
+    .s_axil_wstrb_i  (s_axil_bar4_wstrb_i),
+    .s_axil_wvalid_i (s_axil_bar4_wvalid_i),
+    .s_axil_wready_o (s_axil_bar4_wready_o),
+    .s_axil_bresp_o  (s_axil_bar4_bresp_o),
+    .s_axil_bvalid_o (s_axil_bar4_bvalid_o),
+    .s_axil_bready_i (s_axil_bar4_bready_i),
+    .s_axil_araddr_i (s_axil_bar4_araddr_i),
+    .s_axil_arvalid_i(s_axil_bar4_arvalid_i),
+    .s_axil_arready_o(s_axil_bar4_arready_o),
+    .s_axil_rdata_o  (s_axil_bar4_rdata_o),
+    .s_axil_rresp_o  (s_axil_bar4_rresp_o),
+    .s_axil_rvalid_o (s_axil_bar4_rvalid_o),
+    .s_axil_rready_i (s_axil_bar4_rready_i),
+    .awvalid_o       (awvalid[MessageManager]),
+    .awready_i       (awready[MessageManager]),
+    .aw_o            (aw[MessageManager]),
+    .wvalid_o        (wvalid[MessageManager]),
+    .wready_i        (wready[MessageManager]),
+    .w_o             (w[MessageManager]),
+    .bvalid_i        (bvalid[MessageManager]),
+    .bready_o        (bready[MessageManager]),
+    .b_i             (b[MessageManager]),
+    .idle_o          (msix_idle)
+  );
+
+  datum_aperture u_aperture (
+    .clk_i, .rst_ni,
+    .fixed_bytes_i   (strap_aperture_fixed_bytes_i),
+    .window_bytes_i  (strap_aperture_window_bytes_i),
+    .window_frame_i  (window_frame),
+    .window_ordinal_i(window_ordinal),
+    .s_axi_awid_i    (s_axi_bar2_awid_i),
+    .s_axi_awaddr_i  (s_axi_bar2_awaddr_i),
+    .s_axi_awlen_i   (s_axi_bar2_awlen_i),
+    .s_axi_awvalid_i (s_axi_bar2_awvalid_i),
+    .s_axi_awready_o (s_axi_bar2_awready_o),
+    .s_axi_wdata_i   (s_axi_bar2_wdata_i),
+    .s_axi_wstrb_i   (s_axi_bar2_wstrb_i),
+    .s_axi_wlast_i   (s_axi_bar2_wlast_i),
+    .s_axi_wvalid_i  (s_axi_bar2_wvalid_i),
+    .s_axi_wready_o  (s_axi_bar2_wready_o),
+    .s_axi_bid_o     (s_axi_bar2_bid_o),
+    .s_axi_bresp_o   (s_axi_bar2_bresp_o),
+    .s_axi_bvalid_o  (s_axi_bar2_bvalid_o),
+    .s_axi_bready_i  (s_axi_bar2_bready_i),
+    .s_axi_arid_i    (s_axi_bar2_arid_i),
+    .s_axi_araddr_i  (s_axi_bar2_araddr_i),
+    .s_axi_arlen_i   (s_axi_bar2_arlen_i),
+    .s_axi_arvalid_i (s_axi_bar2_arvalid_i),
+    .s_axi_arready_o (s_axi_bar2_arready_o),
+    .s_axi_rid_o     (s_axi_bar2_rid_o),
+    .s_axi_rdata_o   (s_axi_bar2_rdata_o),
+    .s_axi_rresp_o   (s_axi_bar2_rresp_o),
+    .s_axi_rlast_o   (s_axi_bar2_rlast_o),
+    .s_axi_rvalid_o  (s_axi_bar2_rvalid_o),
+    .s_axi_rready_i  (s_axi_bar2_rready_i),
+    .awvalid_o       (awvalid[ApertureManager]),
+    .awready_i       (awready[ApertureManager]),
+    .aw_o            (aw[ApertureManager]),
+    .wvalid_o        (wvalid[ApertureManager]),
+    .wready_i        (wready[ApertureManager]),
+    .w_o             (w[ApertureManager]),
+    .bvalid_i        (bvalid[ApertureManager]),
+    .bready_o        (bready[ApertureManager]),
+    .b_i             (b[ApertureManager]),
+    .arvalid_o       (arvalid[ApertureManager]),
+    .arready_i       (arready[ApertureManager]),
+    .ar_o            (ar[ApertureManager]),
+    .rvalid_i        (rvalid[ApertureManager]),
+    .rready_o        (rready[ApertureManager]),
+    .r_i             (r[ApertureManager]),
+    .idle_o          (aperture_idle)
+  );
+
+  // --- fabric and what stands behind it
+
+  logic [Subordinates-1:0] s_awvalid, s_awready, s_wvalid, s_wready, s_bvalid, s_bready, s_arvalid, s_arready, s_rvalid, s_rready;
+  fabric_ax_t              s_aw[Subordinates];
+  axi_w_t                  s_w[Subordinates];
+  fabric_b_t               s_b[Subordinates];
+  fabric_ax_t              s_ar[Subordinates];
+  fabric_r_t               s_r[Subordinates];
+
+  datum_fabric #(
+    .Managers(Managers), .Haltable(~(Managers'(1) << ApertureManager)), .OnchipBytes(OnchipBytes)
+  ) u_fabric (
+    .clk_i, .rst_ni, .memory_bytes_i(strap_memory_bytes_i), .halt_i(halt), .halted_o(halted), .idle_o(fabric_idle),
+    .awvalid_i(awvalid), .awready_o(awready), .aw_i(aw), .wvalid_i(wvalid), .wready_o(wready), .w_i(w),
+    .bvalid_o(bvalid), .bready_i(bready), .b_o(b), .arvalid_i(arvalid), .arready_o(arready), .ar_i(ar),
+    .rvalid_o(rvalid), .rready_i(rready), .r_o(r),
+    .awvalid_o(s_awvalid), .awready_i(s_awready), .aw_o(s_aw), .wvalid_o(s_wvalid), .wready_i(s_wready), .w_o(s_w),
+    .bvalid_i(s_bvalid), .bready_o(s_bready), .b_i(s_b), .arvalid_o(s_arvalid), .arready_i(s_arready), .ar_o(s_ar),
+    .rvalid_i(s_rvalid), .rready_o(s_rready), .r_i(s_r)
+  );
+
+  datum_dram_ctrl #(.Timing(Timing)) u_dram (
+    .clk_i, .rst_ni,
+    .awvalid_i(s_awvalid[TargetDram]), .awready_o(s_awready[TargetDram]), .aw_i(s_aw[TargetDram]),
+    .wvalid_i (s_wvalid[TargetDram]), .wready_o(s_wready[TargetDram]), .w_i(s_w[TargetDram]),
+    .bvalid_o (s_bvalid[TargetDram]), .bready_i(s_bready[TargetDram]), .b_o(s_b[TargetDram]),
+    .arvalid_i(s_arvalid[TargetDram]), .arready_o(s_arready[TargetDram]), .ar_i(s_ar[TargetDram]),
+    .rvalid_o (s_rvalid[TargetDram]), .rready_i(s_rready[TargetDram]), .r_o(s_r[TargetDram]),
+    .dram_act_valid_o, .dram_act_bank_o, .dram_act_row_o, .dram_pre_valid_o, .dram_pre_bank_o, .dram_pre_all_o, .dram_ref_valid_o,
+    .dram_cas_valid_o, .dram_cas_write_o, .dram_cas_bank_o, .dram_cas_col_o, .dram_wdata_o, .dram_wstrb_o, .dram_rvalid_i, .dram_rdata_i,
+    .ready_o  (memory_ready),
+    .idle_o   (dram_idle)
+  );
+
+  datum_onchip #(.Bytes(int'(OnchipBytes))) u_onchip (
+    .clk_i, .rst_ni,
+    .awvalid_i(s_awvalid[TargetOnchip]), .awready_o(s_awready[TargetOnchip]), .aw_i(s_aw[TargetOnchip]),
+    .wvalid_i (s_wvalid[TargetOnchip]), .wready_o(s_wready[TargetOnchip]), .w_i(s_w[TargetOnchip]),
+    .bvalid_o (s_bvalid[TargetOnchip]), .bready_i(s_bready[TargetOnchip]), .b_o(s_b[TargetOnchip]),
+    .arvalid_i(s_arvalid[TargetOnchip]), .arready_o(s_arready[TargetOnchip]), .ar_i(s_ar[TargetOnchip]),
+    .rvalid_o (s_rvalid[TargetOnchip]), .rready_i(s_rready[TargetOnchip]), .r_o(s_r[TargetOnchip]),
+    .idle_o   (onchip_idle)
+  );
+
+  datum_host_port #(.HostIdWidth(HostIdWidth)) u_host (
+    .awvalid_i(s_awvalid[TargetHost]), .awready_o(s_awready[TargetHost]), .aw_i(s_aw[TargetHost]),
+    .wvalid_i (s_wvalid[TargetHost]), .wready_o(s_wready[TargetHost]), .w_i(s_w[TargetHost]),
+    .bvalid_o (s_bvalid[TargetHost]), .bready_i(s_bready[TargetHost]), .b_o(s_b[TargetHost]),
+    .arvalid_i(s_arvalid[TargetHost]), .arready_o(s_arready[TargetHost]), .ar_i(s_ar[TargetHost]),
+    .rvalid_o (s_rvalid[TargetHost]), .rready_i(s_rready[TargetHost]), .r_o(s_r[TargetHost]),
+    .m_axi_host_awid_o, .m_axi_host_awaddr_o, .m_axi_host_awlen_o, .m_axi_host_awsize_o, .m_axi_host_awburst_o, .m_axi_host_awvalid_o,
+    .m_axi_host_awready_i, .m_axi_host_wdata_o, .m_axi_host_wstrb_o, .m_axi_host_wlast_o, .m_axi_host_wvalid_o, .m_axi_host_wready_i,
+    .m_axi_host_bid_i, .m_axi_host_bresp_i, .m_axi_host_bvalid_i, .m_axi_host_bready_o, .m_axi_host_arid_o, .m_axi_host_araddr_o,
+    .m_axi_host_arlen_o, .m_axi_host_arsize_o, .m_axi_host_arburst_o, .m_axi_host_arvalid_o, .m_axi_host_arready_i, .m_axi_host_rid_i,
+    .m_axi_host_rdata_i, .m_axi_host_rresp_i, .m_axi_host_rlast_i, .m_axi_host_rvalid_i, .m_axi_host_rready_o
+  );
+
+  // --- what happens, and whether anything does
+
+  datum_perf u_perf (
+    .clk_i,
+    .rst_ni         (core_rst_n),
+    .host_read_i    (m_axi_host_rvalid_i && m_axi_host_rready_o),
+    .host_write_i   (m_axi_host_wvalid_o && m_axi_host_wready_i),
+    .dram_read_i    (dram_cas_valid_o && !dram_cas_write_o),
+    .dram_write_i   (dram_cas_valid_o && dram_cas_write_o),
+    .dram_activate_i(dram_act_valid_o),
+    .dram_refresh_i (dram_ref_valid_o),
+    .tlb_hits_i     (tlb_hits),
+    .walk_i         (walk),
+    .descriptors_i  (descriptors_done),
+    .index_i        (perf_index),
+    .value_o        (perf_value)
+  );
+
+  assign work_idle   = dma_idle && mmu_idle && msix_idle && fabric_idle && dram_idle && onchip_idle && aperture_idle && !reset_busy;
+  assign quiescent_o = work_idle && regs_idle && rst_ni;
+
 endmodule
