@@ -88,7 +88,7 @@ module datum_dma_channel
   logic [31:0]  size;
   assign size = 32'd1 << ring_q.size_log2[4:0];
 
-  logic mover_idle, reader_idle, writer_idle, flush;
+  logic mover_idle, reader_idle, writer_idle, flush, forget;
   logic halted, yield, spent;
   assign halted = faulted_i || stopping_i;
   assign yield  = (others_wait_i && spent) || !enabled_i;
@@ -281,7 +281,7 @@ module datum_dma_channel
   );
 
   datum_dma_reader #(.BufferWords(ReadBufferBeats), .Outstanding(OutstandingReads)) u_reader (
-    .clk_i, .rst_ni, .flush_i(flush), .stop_i(failing || state_q == Stop || halted), .drain_i, .idle_o(reader_idle),
+    .clk_i, .rst_ni, .flush_i(flush), .forget_i(forget), .stop_i(failing || state_q == Stop || halted), .drain_i, .idle_o(reader_idle),
     .job_valid_i(job_valid), .job_i(job), .job_ready_o(job_ready),
     .write_job_valid_o(write_job_valid), .write_job_o(write_job), .write_job_ready_i(write_job_ready),
     .word_valid_o(word_valid), .word_o(data_word), .word_popped_i(word_popped),
@@ -293,7 +293,7 @@ module datum_dma_channel
   );
 
   datum_dma_writer #(.BufferWords(ReadBufferBeats), .Outstanding(OutstandingWrites)) u_writer (
-    .clk_i, .rst_ni, .flush_i(flush), .drain_i, .idle_o(writer_idle),
+    .clk_i, .rst_ni, .flush_i(flush), .forget_i(forget), .drain_i, .idle_o(writer_idle),
     .stop_all_i(state_q == Stop || halted), .stop_valid_i(failing), .stop_from_i(failing_slot), .oldest_i(oldest),
     .job_valid_i(write_job_valid), .job_i(write_job), .job_ready_o(write_job_ready),
     .word_valid_i(word_valid), .word_i(data_word), .word_popped_o(word_popped), .done_o(done), .landed_o,
@@ -341,6 +341,8 @@ module datum_dma_channel
                       (!queue_valid && in_flight_q == '0 && ring_q.head == ring_q.tail && !no_descriptor));
   assign quiet       = mover_idle && in_flight_q == '0;
   assign flush       = fail_now || ((state_q == Stop || state_q == Leave) && quiet);
+  // Translations outlast the ring, refusals must not.
+  assign forget      = flush && state_q != Leave;
   assign queue_clear = quiet && (state_q == Stop || state_q == Leave || state_q == Fail);
 
   assign free_o          = state_q == Free;

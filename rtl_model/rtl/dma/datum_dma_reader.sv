@@ -11,6 +11,7 @@ module datum_dma_reader
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  flush_i,        // forget all jobs; only when idle_o
+  input  logic                  forget_i,       // forget translations and refusals
   input  logic                  stop_i,         // begin no more reads
   input  logic                  drain_i,
   output logic                  idle_o,         // no access outstanding
@@ -156,7 +157,7 @@ module datum_dma_reader
   assign look_place_o  = '{page_hash: page_hash(target, frame), word: address_q[PageShift-1:3]};
 
   datum_dma_page #(.Write(1'b0)) u_page (
-    .clk_i, .rst_ni, .flush_i, .drain_i,
+    .clk_i, .rst_ni, .flush_i(forget_i), .drain_i,
     .want_valid_i(active_q && !stop_i), .want_space_i(space_q), .want_page_i(page),
     .next_valid_i(next_valid && !stop_i),
     .next_space_i(active_q && last_page != page ? space_q : job_i.src_space),

@@ -13,6 +13,7 @@ module datum_dma_writer
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  flush_i,        // forget all jobs and data; only when idle_o
+  input  logic                  forget_i,       // forget translations and refusals
   input  logic                  drain_i,
   output logic                  idle_o,         // no access outstanding
 
@@ -138,7 +139,7 @@ module datum_dma_writer
     status: STATUS_MMU, reason: reason, write: 1'b1, space: 15'(job_q.space), address: 64'(address_q)}};
 
   datum_dma_page #(.Write(1'b1)) u_page (
-    .clk_i, .rst_ni, .flush_i, .drain_i,
+    .clk_i, .rst_ni, .flush_i(forget_i), .drain_i,
     .want_valid_i(active_q && !blocked), .want_space_i(job_q.space), .want_page_i(page),
     .next_valid_i((next_own || queued_valid) && !blocked),
     .next_space_i(next_own ? job_q.space : queued.space),
