@@ -1,0 +1,11 @@
+// Datum's own extension ZEX_datum_board_clock (<datum/ze_datum.h>).
+#pragma once
+
+#include <string_view>
+
+namespace datum::api {
+
+/// The function of that name among Datum's own extensions; null: none.
+[[nodiscard]] void* find_datum_extension(std::string_view name) noexcept;
+
+}  // namespace datum::api
