@@ -15,8 +15,8 @@ set(datum_verilate_script "${CMAKE_CURRENT_LIST_DIR}/verilate.py")
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
-# Flags of all Verilated code: it is generated, so its warnings are nobody's.
-set(datum_verilated_flags -w)
+# Flags of all Verilated code: generated, so nobody needs its warnings; and debug information would double the time to compile it.
+set(datum_verilated_flags -w -g0)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND datum_verilated_flags -fbracket-depth=4096 -Qunused-arguments)
 endif()
@@ -26,10 +26,15 @@ add_library(datum_verilated_runtime STATIC
   "${datum_verilator_root}/include/verilated.cpp"
   "${datum_verilator_root}/include/verilated_cov.cpp"
   "${datum_verilator_root}/include/verilated_fst_c.cpp"
-  "${datum_verilator_root}/include/verilated_threads.cpp")
+  "${datum_verilator_root}/include/verilated_threads.cpp"
+  "${CMAKE_CURRENT_LIST_DIR}/verilated_failure.cpp")
 target_include_directories(datum_verilated_runtime SYSTEM PUBLIC "${datum_verilator_root}/include" "${datum_verilator_root}/include/vltstd")
 target_compile_definitions(datum_verilated_runtime PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0)
 target_compile_options(datum_verilated_runtime PRIVATE ${datum_verilated_flags} -O2)
+# A failed assertion is thrown, with what the model printed: a library must neither end the process nor print.
+target_compile_definitions(datum_verilated_runtime PRIVATE VL_USER_STOP VL_USER_FATAL VL_USER_FINISH)
+target_compile_options(datum_verilated_runtime PRIVATE -include "${CMAKE_CURRENT_LIST_DIR}/verilated_print.h")
+target_include_directories(datum_verilated_runtime PRIVATE "${CMAKE_CURRENT_LIST_DIR}/..")
 target_link_libraries(datum_verilated_runtime PUBLIC Threads::Threads ZLIB::ZLIB)
 
 function(datum_add_verilated_model target)
