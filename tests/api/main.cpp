@@ -1,0 +1,53 @@
+// Entry of the API tests: GoogleTest, or one scenario in a child process.
+#include <cstdio>
+
+#include <gtest/gtest.h>
+
+#include "tests/api/scenarios.hpp"
+#include "tests/support/child_process.hpp"
+#include "tests/support/test_run.hpp"
+
+namespace {
+
+std::vector<datum::test::Scenario> scenarios() {
+  using namespace datum::test;
+  return {
+      {"init_gpu_only", scenario_init_gpu_only},
+      {"init_vpu_only", scenario_init_vpu_only},
+      {"init_invalid_flag", scenario_init_invalid_flag},
+      {"init_from_many_threads", scenario_init_from_many_threads},
+      {"init_fails", scenario_init_fails},
+      {"init_fails_without_a_word", scenario_init_fails_without_a_word},
+      {"init_and_copy", scenario_init_and_copy},
+      {"fork_then_use_parents_handles", scenario_fork_then_use_parents_handles},
+      {"fork_then_initialise_again", scenario_fork_then_initialise_again},
+      {"exit_with_objects_alive", scenario_exit_with_objects_alive},
+      {"exit_with_work_in_flight", scenario_exit_with_work_in_flight},
+      {"exit_while_a_thread_waits", scenario_exit_while_a_thread_waits},
+      {"static_destructor_uses_the_api", scenario_static_destructor_uses_the_api},
+      {"atexit_uses_the_api", scenario_atexit_uses_the_api},
+      {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
+  };
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+  const int scenario = datum::test::run_scenario_from_arguments(argument_count, arguments, scenarios());
+  if (scenario >= 0) {
+    return scenario;
+  }
+  ::testing::InitGoogleTest(&argument_count, arguments);
+  if (::testing::GTEST_FLAG(list_tests)) {
+    return RUN_ALL_TESTS();
+  }
+  std::printf("mode %s, boards %s, seed %llu\n",
+              datum::test::environment("DATUM_TEST_MODE", "single").c_str(),
+              datum::test::environment("DATUM_BOARDS", "(not set)").c_str(), datum::test::test_seed());
+  const int status = RUN_ALL_TESTS();
+  if (status == 0 && ::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
+    std::fprintf(stderr, "no test matches the filter\n");
+    return 1;
+  }
+  return status;
+}

@@ -1,0 +1,26 @@
+// Scenarios that run in processes of their own. Each stands in the chapter that uses it; the table is in
+// main.cpp.
+#pragma once
+
+namespace datum::test {
+
+int scenario_init_gpu_only();
+int scenario_init_vpu_only();
+int scenario_init_invalid_flag();
+int scenario_init_from_many_threads();
+
+int scenario_init_fails();
+int scenario_init_fails_without_a_word();
+int scenario_init_and_copy();
+
+int scenario_fork_then_use_parents_handles();
+int scenario_fork_then_initialise_again();
+int scenario_exit_with_objects_alive();
+int scenario_exit_with_work_in_flight();
+int scenario_exit_while_a_thread_waits();
+int scenario_static_destructor_uses_the_api();
+int scenario_atexit_uses_the_api();
+
+int scenario_host_memory_under_address_limit();
+
+}  // namespace datum::test

@@ -1,0 +1,82 @@
+// Which boards a process gets, and what it gets when DATUM_BOARDS makes no sense.
+#include "tests/api/scenarios.hpp"
+#include "tests/support/api_session.hpp"
+#include "tests/support/child_process.hpp"
+
+namespace datum::test {
+namespace {
+
+struct BadChoice {
+  const char* name;
+  const char* boards;
+};
+
+class BoardChoice : public ::testing::TestWithParam<BadChoice> {};
+
+TEST_P(BoardChoice,
+       given_a_choice_of_boards_that_makes_no_sense_when_initialised_then_there_is_no_driver_and_no_crash) {
+  const ChildOutcome outcome = run_scenario_in_child("init_fails", {{"DATUM_BOARDS", GetParam().boards}});
+  EXPECT_TRUE(outcome.succeeded()) << GetParam().boards << ": " << outcome.describe();
+}
+
+INSTANTIATE_TEST_SUITE_P(Bad, BoardChoice,
+                         ::testing::Values(BadChoice{"unknown_scheme", "nonsense:"},
+                                           BadChoice{"unknown_option", "model:nonsense=1"},
+                                           BadChoice{"no_number", "model:memory=much"},
+                                           BadChoice{"odd_memory", "model:memory=3M"},
+                                           BadChoice{"no_memory", "model:memory=0"},
+                                           BadChoice{"huge_memory", "model:memory=99999999999G"},
+                                           BadChoice{"only_commas", ",,,"}, BadChoice{"a_colon", ":"},
+                                           BadChoice{"binary", "model:\xff\xfe"},
+                                           BadChoice{"card_that_is_not_there", "vfio:0000:ff:1f.7"}),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(BoardChoicePlugin, given_a_plugin_that_does_not_exist_when_initialised_then_there_is_no_driver) {
+  const ChildOutcome outcome = run_scenario_in_child(
+      "init_fails", {{"DATUM_BOARDS", "model:"}, {"DATUM_SIM_PLUGIN", "/nonexistent/libdatum_sim.so"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST(BoardChoicePlugin, given_a_plugin_that_is_no_library_when_initialised_then_there_is_no_driver) {
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails", {{"DATUM_BOARDS", "model:"}, {"DATUM_SIM_PLUGIN", "/etc/passwd"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST(BoardChoicePlugin,
+     given_no_choice_and_no_card_when_initialised_then_the_driver_declines_without_a_word) {
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails_without_a_word", {{"DATUM_BOARDS", unset_variable}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_EQ("", outcome.output);
+  EXPECT_EQ("", outcome.errors) << "a program that only looks for devices must not be disturbed";
+}
+
+TEST(BoardChoicePlugin, given_an_empty_choice_when_initialised_then_it_is_as_if_it_were_not_set) {
+  const ChildOutcome outcome = run_scenario_in_child("init_fails", {{"DATUM_BOARDS", ""}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST(BoardChoicePlugin, given_the_short_form_of_an_address_when_initialised_then_it_is_that_board) {
+  const ChildOutcome outcome = run_scenario_in_child("init_and_copy", {{"DATUM_BOARDS", "model"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST(BoardChoicePlugin, given_a_small_board_when_initialised_then_it_works) {
+  const ChildOutcome outcome = run_scenario_in_child("init_and_copy", {{"DATUM_BOARDS", "model:memory=16M"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+}  // namespace
+
+int scenario_init_fails() {
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeInit(0));
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeInit(0));
+  std::uint32_t count = 0;
+  SCENARIO_REQUIRE(zeDriverGet(&count, nullptr) != ZE_RESULT_SUCCESS || count == 0);
+  return 0;
+}
+
+int scenario_init_fails_without_a_word() { return scenario_init_fails(); }
+
+}  // namespace datum::test

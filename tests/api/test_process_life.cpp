@@ -1,0 +1,250 @@
+// What happens around the life of the process: second initialisation, fork, exit in every state.
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <signal.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include "tests/api/scenarios.hpp"
+#include "tests/support/api_session.hpp"
+#include "tests/support/child_process.hpp"
+
+namespace datum::test {
+namespace {
+
+class ProcessLife : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(ProcessLife, given_a_process_of_its_own_when_the_scenario_runs_then_it_ends_well_and_soon) {
+  const ChildOutcome outcome = run_scenario_in_child(GetParam());
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, ProcessLife,
+                         ::testing::Values("init_and_copy", "fork_then_use_parents_handles",
+                                           "fork_then_initialise_again", "exit_with_objects_alive",
+                                           "exit_with_work_in_flight", "exit_while_a_thread_waits",
+                                           "static_destructor_uses_the_api", "atexit_uses_the_api"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+/// The few objects that a scenario works with; none is destroyed unless asked for.
+struct World {
+  ze_context_handle_t context = nullptr;
+  ze_command_queue_handle_t queue = nullptr;
+  ze_command_list_handle_t list = nullptr;
+  void* host = nullptr;
+  void* on_device = nullptr;
+};
+
+World make_world() {
+  World world;
+  world.context = create_context(session().driver).release();
+  world.queue = create_queue(world.context, session().devices.front()).release();
+  world.list = create_list(world.context, session().devices.front()).release();
+  world.host = allocate(MemoryKind::host, world.context, session().devices.front(), 8192).release();
+  world.on_device = allocate(MemoryKind::device, world.context, session().devices.front(), 8192).release();
+  return world;
+}
+
+/// Copies 4 KiB to the board and back; SUCCESS when the bytes came back.
+ze_result_t round_trip(const World& world) {
+  auto* out = static_cast<unsigned char*>(world.host);
+  write_pattern(out, 4096, 5);
+  std::memset(out + 4096, 0, 4096);
+  for (const ze_result_t result :
+       {zeCommandListReset(world.list),
+        zeCommandListAppendMemoryCopy(world.list, world.on_device, out, 4096, nullptr, 0, nullptr),
+        zeCommandListAppendBarrier(world.list, nullptr, 0, nullptr),
+        zeCommandListAppendMemoryCopy(world.list, out + 4096, world.on_device, 4096, nullptr, 0, nullptr),
+        zeCommandListClose(world.list)}) {
+    if (result != ZE_RESULT_SUCCESS) {
+      return result;
+    }
+  }
+  ze_command_list_handle_t handle = world.list;
+  ze_result_t result = zeCommandQueueExecuteCommandLists(world.queue, 1, &handle, nullptr);
+  if (result == ZE_RESULT_SUCCESS) {
+    result = zeCommandQueueSynchronize(world.queue, patience_ns);
+  }
+  return result == ZE_RESULT_SUCCESS && std::memcmp(out, out + 4096, 4096) != 0 ? ZE_RESULT_ERROR_UNKNOWN
+                                                                                : result;
+}
+
+void destroy_world(const World& world) {
+  zeMemFree(world.context, world.host);
+  zeMemFree(world.context, world.on_device);
+  zeCommandListDestroy(world.list);
+  zeCommandQueueDestroy(world.queue);
+  zeContextDestroy(world.context);
+}
+
+/// A list that waits for an event that nobody signals, executed; the queue has work in flight from here on.
+ze_event_handle_t start_endless_work(const World& world) {
+  const ze_event_pool_handle_t pool = create_event_pool(world.context, 1).release();
+  ze_event_handle_t gate = create_event(pool).release();
+  const ze_command_list_handle_t list = create_list(world.context, session().devices.front()).release();
+  zeCommandListAppendMemoryCopy(list, world.on_device, world.host, 4096, nullptr, 1, &gate);
+  zeCommandListClose(list);
+  ze_command_list_handle_t handle = list;
+  zeCommandQueueExecuteCommandLists(world.queue, 1, &handle, nullptr);
+  return gate;
+}
+
+/// Forks and gives the child's exit status, or -1 when it did not end within `limit`.
+template <class Body>
+int in_forked_child(Body&& body, std::chrono::milliseconds limit) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(body());
+  }
+  const auto end = std::chrono::steady_clock::now() + limit;
+  int status = 0;
+  while (::waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      return -1;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+World world_of_the_exit_handler;
+bool exit_handler_succeeded = false;
+
+void use_the_api_at_exit() {
+  exit_handler_succeeded = round_trip(world_of_the_exit_handler) == ZE_RESULT_SUCCESS;
+  destroy_world(world_of_the_exit_handler);
+  if (!exit_handler_succeeded) {
+    ::_exit(3);
+  }
+}
+
+/// An application's static object that cleans up after main: its calls still reach the driver.
+struct StaticUser {
+  World world;
+  bool active = false;
+
+  ~StaticUser() {
+    if (active) {
+      const ze_result_t result = round_trip(world);
+      destroy_world(world);
+      if (result != ZE_RESULT_SUCCESS && result != ZE_RESULT_ERROR_UNINITIALIZED) {
+        ::_exit(4);
+      }
+    }
+  }
+};
+
+StaticUser static_user;
+
+}  // namespace
+
+int scenario_init_and_copy() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
+  destroy_world(world);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeInit(0));
+  return 0;
+}
+
+int scenario_fork_then_use_parents_handles() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
+  const int status = in_forked_child(
+      [&] {
+        ze_command_list_handle_t handle = world.list;
+        // Host memory is still there and holds the parent's bytes.
+        SCENARIO_REQUIRE(std::memcmp(world.host, static_cast<unsigned char*>(world.host) + 4096, 4096) == 0);
+        void* pointer = nullptr;
+        SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED,
+                        allocate_raw(MemoryKind::host, world.context, nullptr, 64, 0, &pointer));
+        SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED,
+                        zeCommandQueueExecuteCommandLists(world.queue, 1, &handle, nullptr));
+        SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeCommandQueueSynchronize(world.queue, UINT64_MAX));
+        SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeMemFree(world.context, world.host));
+        return 0;
+      },
+      std::chrono::seconds(2));
+  SCENARIO_EXPECT(0, status);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
+  destroy_world(world);
+  return 0;
+}
+
+int scenario_fork_then_initialise_again() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  const int status = in_forked_child(
+      [&] {
+        // The loader keeps the answer of the parent's zeInit; zeDriverGet reaches the driver and begins a
+        // life of the child's own.
+        std::uint32_t count = 1;
+        ze_driver_handle_t driver = nullptr;
+        ze_result_t result = zeDriverGet(&count, &driver);
+        if (result == ZE_RESULT_ERROR_UNINITIALIZED) {
+          result = zeInit(0) == ZE_RESULT_SUCCESS ? zeDriverGet(&count, &driver) : result;
+        }
+        if (result != ZE_RESULT_SUCCESS) {
+          SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, result);  // a clean refusal is an answer, too
+          return 0;
+        }
+        ze_device_handle_t device = nullptr;
+        count = 1;
+        SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeDeviceGet(driver, &count, &device));
+        const OwnedContext context = create_context(driver);
+        const OwnedMemory block = allocate(MemoryKind::shared, context, device, 4096);
+        SCENARIO_REQUIRE(block.get() != nullptr);
+        std::memset(block.get(), 1, 4096);
+        return 0;
+      },
+      std::chrono::seconds(10));
+  SCENARIO_EXPECT(0, status);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
+  return 0;
+}
+
+int scenario_exit_with_objects_alive() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(make_world()));
+  return 0;
+}
+
+int scenario_exit_with_work_in_flight() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  static_cast<void>(start_endless_work(world));
+  SCENARIO_EXPECT(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(world.queue, 1'000'000));
+  return 0;
+}
+
+int scenario_exit_while_a_thread_waits() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  const ze_event_handle_t gate = start_endless_work(world);
+  std::thread([world] { zeCommandQueueSynchronize(world.queue, UINT64_MAX); }).detach();
+  std::thread([gate] { zeEventHostSynchronize(gate, UINT64_MAX); }).detach();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return 0;
+}
+
+int scenario_static_destructor_uses_the_api() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  static_user.world = make_world();
+  static_user.active = true;
+  return 0;
+}
+
+int scenario_atexit_uses_the_api() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  world_of_the_exit_handler = make_world();
+  SCENARIO_REQUIRE(std::atexit(use_the_api_at_exit) == 0);
+  return 0;
+}
+
+}  // namespace datum::test

@@ -1,0 +1,13 @@
+// What the process holds: descriptors, mappings, resident memory, threads.
+#pragma once
+
+#include <cstddef>
+
+namespace datum::test {
+
+[[nodiscard]] std::size_t open_descriptors();
+[[nodiscard]] std::size_t memory_mappings();
+[[nodiscard]] std::size_t resident_bytes();
+[[nodiscard]] std::size_t thread_count();
+
+}  // namespace datum::test
