@@ -319,6 +319,13 @@ void DmaBench::kick_all() {
 
 void DmaBench::set_drain(bool on) { model_->drain_req_i = on; }
 
+void DmaBench::invalidate() {
+  set_drain(true);
+  run_until([this] { return drained(); });
+  set_drain(false);
+  step();
+}
+
 bool DmaBench::drained() const { return model_->drain_ack_o != 0; }
 
 bool DmaBench::quiescent() const { return model_->quiescent_o != 0; }

@@ -75,7 +75,7 @@ class DmaBench {
   void run(std::uint64_t cycles);
   /// Steps until `done`; throws when that takes more than `limit` cycles.
   void run_until(const std::function<bool()>& done, std::uint64_t limit = 200000);
-  void run_until_quiescent(std::uint64_t limit = 2000000);
+  void run_until_quiescent(std::uint64_t limit = 300000);
 
   void write_register(std::uint32_t bar0_offset, std::uint32_t value);
   [[nodiscard]] std::uint32_t read_register(std::uint32_t bar0_offset);
@@ -84,6 +84,8 @@ class DmaBench {
   void kick_all();
   void set_drain(bool on);
   [[nodiscard]] bool drained() const;
+  /// A drain from beginning to end: changes of the mapping count from here on.
+  void invalidate();
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] bool parked() const;
   void set_channels(unsigned count);

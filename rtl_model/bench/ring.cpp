@@ -70,7 +70,8 @@ std::uint64_t Ring::slot_address(std::uint32_t index) const {
   return base_ + std::uint64_t{index & ((1U << size_log2_) - 1U)} * sizeof(hw::Descriptor);
 }
 
-void Ring::put(hw::Descriptor descriptor) {
+void Ring::put(const hw::Descriptor& wanted) {
+  hw::Descriptor descriptor = wanted;
   if (descriptor.sequence() == 0) {
     descriptor.set_sequence(tail_);
   }

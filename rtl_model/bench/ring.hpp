@@ -37,7 +37,7 @@ class Ring {
   Ring(DmaBench& bench, unsigned number, unsigned size_log2 = 8);
 
   /// Fills the next slot; the sequence number is the slot's index. Room is the caller's to see to.
-  void put(hw::Descriptor descriptor);
+  void put(const hw::Descriptor& wanted);
   void doorbell();
   void submit(const hw::Descriptor& descriptor);
 

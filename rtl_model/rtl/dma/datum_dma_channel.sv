@@ -334,7 +334,7 @@ module datum_dma_channel
   logic [31:0]  spent_words_q;
   logic [15:0]  spent_count_q;
   assign spent     = spent_words_q >= 32'(QuantumBytes / DataBytes) || spent_count_q >= 16'(QuantumCount);
-  assign all_done  = tracker_empty && !looking_q && mover_idle && !record_q;
+  assign all_done  = tracker_empty && (!looking_q || park_q) && mover_idle && !record_q;
   // Parked, or enough was done for this time, or idle.
   assign leave_now = state_q == Run && !halted && !failed && !failing && all_done && !push && !look_now &&
                      (park_q || yield ||

@@ -65,7 +65,7 @@ module datum_dma_record
   for (genvar c = 0; c < ChannelCount; c++) begin : g_open
     assign open[c] = req_valid_i[c] && !busy_q[req_i[c].ring];
   end
-  assign free        = (!awvalid_o || awready_i) && (!wvalid_o || wready_i) && answer_ready && !drain_i;
+  assign free        = !awvalid_o && (!wvalid_o || wready_i) && answer_ready && !drain_i;
   assign candidates  = (open & turn_q) != '0 ? open & turn_q : open;
   assign chosen      = candidates & (~candidates + 1'b1);
   // The answer of a failed record writes the fault registers too; it goes first.
@@ -126,12 +126,15 @@ module datum_dma_record
   assign busy_o = busy_q | interrupt_q | (irq_valid_o && !irq_vector_o[6] ? bit_of(irq_vector_o[5:0]) : '0);
 
   always_ff @(posedge clk_i) begin
-    if (awready_i) awvalid_o <= 1'b0;
-    if (wready_i)  wvalid_o  <= 1'b0;
+    if (wready_i) wvalid_o <= 1'b0;
+    // Data follows its address.
+    if (awvalid_o && awready_i) begin
+      awvalid_o <= 1'b0;
+      wvalid_o  <= 1'b1;
+    end
     if (accept) begin
       turn_q    <= ~(chosen | (chosen - 1'b1));
       awvalid_o <= !unreachable;
-      wvalid_o  <= !unreachable;
       aw_o      <= '{id: '0, addr: '{target: TargetHost, address: {request.completion[PaWidth-1:WordShift], {WordShift{1'b0}}}}, len: '0};
       w_o.data  <= {256'd0, request.cause.address, 32'd0, request.head, timer_i, 16'(request.ring), request.cause.reason,
                     request.cause.status, request.sequence_number};
