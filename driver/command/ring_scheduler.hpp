@@ -11,14 +11,19 @@
 
 namespace datum {
 
+class Context;
 class Device;
+class HostSteps;
 class Stream;
+struct Submission;
 
 /// Lends the board's rings to the streams of queues. A stream holds a ring while it has work outstanding;
 /// when rings are scarce, streams wait on the host in the order in which they asked. The last few rings are
-/// lent only for work that cannot park, so that parked rings never keep the command from running that they
-/// wait for. One ring is the driver's own, in space 0. Thread safe. Destroyed before the device's arena and
-/// board; the destructor stops every ring.
+/// lent only for work that cannot park (its waits are looked at by the host before), so that parked rings
+/// never keep the command from running that they wait for. One ring is the driver's own, in space 0. Threads
+/// that wait for anything of the device do the host's share of the work; a worker exists only once work was
+/// left to the host while nobody waited. Thread safe. Destroyed before the device's arena and board; the
+/// destructor stops every ring.
 class RingScheduler {
  public:
   static Result<std::unique_ptr<RingScheduler>> create(Device& device);
@@ -28,12 +33,38 @@ class RingScheduler {
 
   /// Fills the runs (multiples of 4 KiB) with zeros by the board and returns when that is done. Takes no lock
   /// but its own, so that it may be called with locks of driver/memory held. Needs the page table of space 0:
-  /// ordinal 0 at its device address, ordinal 1 from VA 2^46.
+  /// ordinal 0 at its device address, ordinal 1 from driver_space_onchip_base.
   Status clear_pages(std::span<const PageRun> runs);
 
   /// Waits until everything that was submitted before the call has ended (well or badly). not_ready after
   /// `timeout_ns` (~0: no limit).
   Status synchronize(std::uint64_t timeout_ns);
+
+  // --- for queues
+
+  /// `context` has the device.
+  std::shared_ptr<Stream> open_stream(Context& context);
+  /// handle_object_in_use when work is outstanding and does not end within a moment. The stream takes no
+  /// submissions afterwards.
+  Status close_stream(Stream& stream);
+  /// Staging and words for host steps, made at first need. The stream's owner serialises.
+  Result<HostSteps*> host_steps(Stream& stream);
+  /// Takes what `submission` holds and returns the position of its last item. On failure nothing was taken:
+  /// the error of the stream's failure, device_lost.
+  Result<std::uint64_t> submit(const std::shared_ptr<Stream>& stream, Submission& submission);
+  /// Success: all up to `position` has ended well, and its pins are released. not_ready. Else why it failed.
+  Status outcome(Stream& stream, std::uint64_t position);
+  /// The same, waiting up to `timeout_ns` (~0: no limit).
+  Status wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns);
+
+  // --- for events
+
+  /// Takes note of what the board has done. Cheap when nothing is outstanding.
+  void pump();
+  /// The host changed a word that rings, streams or threads may wait for.
+  void host_changed_word();
+  /// What a failure's number stands for.
+  [[nodiscard]] Error failure(std::uint32_t number);
 
  private:
   RingScheduler();

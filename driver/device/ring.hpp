@@ -61,6 +61,9 @@ class Ring {
   /// Returns when no access of the ring is outstanding. What had not begun is forgotten. device_lost.
   Status stop();
 
+  /// After stop(): what is in the slots is no longer outstanding.
+  void forget() noexcept { completed_ = rung_ = filled_; }
+
   /// Slots that may be filled now.
   [[nodiscard]] unsigned free_slots() const noexcept { return size() - (filled_ - completed_); }
 

@@ -34,9 +34,13 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeDeviceGetGlobalTimestamps"); }
 [[gnu::weak]] ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t, ze_pci_ext_properties_t*) { return test::record_call<ze_result_t>("zeDevicePciGetPropertiesExt"); }
 [[gnu::weak]] ze_result_t zeDeviceGetRootDevice(ze_device_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetRootDevice"); }
+[[gnu::weak]] ze_result_t zeDeviceSynchronize(ze_device_handle_t) { return test::record_call<ze_result_t>("zeDeviceSynchronize"); }
 [[gnu::weak]] ze_result_t zeContextCreate(ze_driver_handle_t, const ze_context_desc_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreate"); }
 [[gnu::weak]] ze_result_t zeContextDestroy(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextDestroy"); }
 [[gnu::weak]] ze_result_t zeContextGetStatus(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextGetStatus"); }
+[[gnu::weak]] ze_result_t zeContextSystemBarrier(ze_context_handle_t, ze_device_handle_t) { return test::record_call<ze_result_t>("zeContextSystemBarrier"); }
+[[gnu::weak]] ze_result_t zeContextMakeMemoryResident(ze_context_handle_t, ze_device_handle_t, void*, size_t) { return test::record_call<ze_result_t>("zeContextMakeMemoryResident"); }
+[[gnu::weak]] ze_result_t zeContextEvictMemory(ze_context_handle_t, ze_device_handle_t, void*, size_t) { return test::record_call<ze_result_t>("zeContextEvictMemory"); }
 [[gnu::weak]] ze_result_t zeContextCreateEx(ze_driver_handle_t, const ze_context_desc_t*, uint32_t, ze_device_handle_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreateEx"); }
 [[gnu::weak]] ze_result_t zeCommandQueueCreate(ze_context_handle_t, ze_device_handle_t, const ze_command_queue_desc_t*, ze_command_queue_handle_t*) { return test::record_call<ze_result_t>("zeCommandQueueCreate"); }
 [[gnu::weak]] ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t) { return test::record_call<ze_result_t>("zeCommandQueueDestroy"); }
@@ -58,9 +62,13 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t, void*, const void*, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopy"); }
 [[gnu::weak]] ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t, void*, const void*, size_t, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryFill"); }
 [[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t, void*, const ze_copy_region_t*, uint32_t, uint32_t, const void*, const ze_copy_region_t*, uint32_t, uint32_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopyRegion"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t, void*, ze_context_handle_t, const void*, size_t, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopyFromContext"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t, const void*, size_t) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryPrefetch"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemAdvise(ze_command_list_handle_t, ze_device_handle_t, const void*, size_t, ze_memory_advice_t) { return test::record_call<ze_result_t>("zeCommandListAppendMemAdvise"); }
 [[gnu::weak]] ze_result_t zeCommandListAppendSignalEvent(ze_command_list_handle_t, ze_event_handle_t) { return test::record_call<ze_result_t>("zeCommandListAppendSignalEvent"); }
 [[gnu::weak]] ze_result_t zeCommandListAppendWaitOnEvents(ze_command_list_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendWaitOnEvents"); }
 [[gnu::weak]] ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t, ze_event_handle_t) { return test::record_call<ze_result_t>("zeCommandListAppendEventReset"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t, uint32_t, ze_event_handle_t*, void*, const size_t*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendQueryKernelTimestamps"); }
 [[gnu::weak]] ze_result_t zeCommandListHostSynchronize(ze_command_list_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeCommandListHostSynchronize"); }
 [[gnu::weak]] ze_result_t zeCommandListGetDeviceHandle(ze_command_list_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeCommandListGetDeviceHandle"); }
 [[gnu::weak]] ze_result_t zeCommandListGetContextHandle(ze_command_list_handle_t, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeCommandListGetContextHandle"); }
@@ -77,6 +85,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeMemFree(ze_context_handle_t, void*) { return test::record_call<ze_result_t>("zeMemFree"); }
 [[gnu::weak]] ze_result_t zeMemGetAllocProperties(ze_context_handle_t, const void*, ze_memory_allocation_properties_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeMemGetAllocProperties"); }
 [[gnu::weak]] ze_result_t zeMemGetAddressRange(ze_context_handle_t, const void*, void**, size_t*) { return test::record_call<ze_result_t>("zeMemGetAddressRange"); }
+[[gnu::weak]] ze_result_t zeMemFreeExt(ze_context_handle_t, const ze_memory_free_ext_desc_t*, void*) { return test::record_call<ze_result_t>("zeMemFreeExt"); }
 [[gnu::weak]] ze_result_t zeFenceCreate(ze_command_queue_handle_t, const ze_fence_desc_t*, ze_fence_handle_t*) { return test::record_call<ze_result_t>("zeFenceCreate"); }
 [[gnu::weak]] ze_result_t zeFenceDestroy(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceDestroy"); }
 [[gnu::weak]] ze_result_t zeFenceHostSynchronize(ze_fence_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeFenceHostSynchronize"); }

@@ -1,0 +1,36 @@
+// The driver's own ring: ring 0, in space 0, for clearing pages.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include <datum/base/result.hpp>
+
+#include "driver/command/lent_ring.hpp"
+#include "driver/memory/page_run.hpp"
+
+namespace datum {
+
+class Device;
+
+/// Thread safe; callers are served one after the other, each by its own thread.
+class OwnRing {
+ public:
+  static Result<std::unique_ptr<OwnRing>> create(Device& device);
+  ~OwnRing();
+
+  /// See RingScheduler::clear_pages.
+  Status clear(std::span<const PageRun> runs);
+
+ private:
+  OwnRing(Device& device, std::unique_ptr<LentRing> lent) : device_(device), lent_(std::move(lent)) {}
+
+  Status wait_until_drained(std::uint64_t bound_ns);
+
+  Device& device_;
+  std::mutex mutex_;
+  std::unique_ptr<LentRing> lent_;
+};
+
+}  // namespace datum

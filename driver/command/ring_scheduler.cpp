@@ -1,0 +1,330 @@
+#include "driver/command/ring_scheduler.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <datum/hw/registers.hpp>
+
+#include "driver/command/event.hpp"
+#include "driver/command/own_ring.hpp"
+#include "driver/command/stream_feeder.hpp"
+#include "driver/device/board.hpp"
+#include "driver/device/host_clock.hpp"
+#include "driver/device/limits.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+
+struct RingScheduler::Impl {
+  explicit Impl(Device& of) : device(of), feeder(of) {}
+
+  void pump();
+  void perform_steps();
+  void settle(Aftermath& after, std::unique_lock<std::mutex>& lock);
+  void update_hints();
+  void want_worker();
+  void work();
+  std::uint64_t worker_poll_ns();
+
+  Device& device;
+  std::mutex mutex;  ///< of the feeder and all streams
+  StreamFeeder feeder;
+  std::unique_ptr<OwnRing> own;
+  std::atomic<bool> anything_active{false};
+  std::atomic<bool> host_needed{false};
+  std::uint64_t last_thorough_ns = 0;
+
+  std::mutex worker_mutex;  ///< of the thread's start and end
+  std::condition_variable worker_wanted;
+  std::thread worker;
+  std::atomic<bool> stopping{false};
+};
+
+RingScheduler::RingScheduler() = default;
+
+Result<std::unique_ptr<RingScheduler>> RingScheduler::create(Device& device) {
+  std::unique_ptr<RingScheduler> scheduler(new RingScheduler);
+  scheduler->impl_ = std::make_unique<Impl>(device);
+  Result<std::unique_ptr<OwnRing>> own = OwnRing::create(device);
+  if (!own) {
+    return std::move(own).error();
+  }
+  scheduler->impl_->own = std::move(*own);
+  if (Status first = scheduler->impl_->feeder.make_first_ring(); !first) {
+    return std::move(first).error();
+  }
+  return scheduler;
+}
+
+RingScheduler::~RingScheduler() {
+  impl_->stopping.store(true);
+  {
+    const std::lock_guard lock(impl_->worker_mutex);
+    impl_->worker_wanted.notify_all();
+  }
+  impl_->device.board().hub().notify();
+  if (impl_->worker.joinable()) {
+    impl_->worker.join();
+  }
+}
+
+Status RingScheduler::clear_pages(std::span<const PageRun> runs) { return impl_->own->clear(runs); }
+
+Status RingScheduler::synchronize(std::uint64_t timeout_ns) {
+  struct Target {
+    std::shared_ptr<Stream> stream;
+    std::uint64_t position;
+  };
+
+  std::vector<Target> targets;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    for (Stream* stream : impl_->feeder.active()) {
+      targets.push_back({stream->shared_from_this(), stream->submitted()});
+    }
+  }
+  Status waited = impl_->device.board().hub().wait(
+      [&] {
+        impl_->pump();
+        return std::all_of(targets.begin(), targets.end(),
+                           [](const Target& target) { return target.stream->retired() >= target.position; });
+      },
+      timeout_ns);
+  for (const Target& target : targets) {
+    if (!waited) {
+      break;
+    }
+    waited = outcome(*target.stream, target.position);
+  }
+  return waited;
+}
+
+std::shared_ptr<Stream> RingScheduler::open_stream(Context& context) {
+  return std::make_shared<Stream>(context, impl_->device.index(), context.space(impl_->device).number());
+}
+
+Status RingScheduler::close_stream(Stream& stream) {
+  Status ended = wait(stream, stream.submitted(),
+                      limits::scaled(limits::record_lag_ns, impl_->device.board().function().clock()));
+  if (!ended && ended.error().code == ErrorCode::not_ready) {
+    return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
+                      "synchronise before destroying it");
+  }
+  std::unique_lock lock(impl_->mutex);
+  if (stream.active_) {  // only a lost board leaves work behind
+    Aftermath after;
+    impl_->feeder.fail(
+        stream, ended ? make_error(ErrorCode::device_lost, "the board is lost") : ended.error(), after);
+    impl_->settle(after, lock);
+  }
+  while (stream.releasing_ != 0) {
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  impl_->feeder.forget(stream);
+  impl_->update_hints();
+  std::unique_ptr<HostSteps> steps = std::move(stream.steps_);
+  lock.unlock();
+  return {};
+}
+
+Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (stream.steps_ != nullptr) {
+      return stream.steps_.get();
+    }
+  }
+  Result<std::unique_ptr<HostSteps>> made = HostSteps::create(impl_->device, stream.context());
+  if (!made) {
+    return std::move(made).error();
+  }
+  const std::lock_guard lock(impl_->mutex);
+  stream.steps_ = std::move(*made);
+  return stream.steps_.get();
+}
+
+Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& stream, Submission& submission) {
+  if (impl_->device.board().is_lost()) {
+    return impl_->device.board().health().error();
+  }
+  Aftermath after;
+  std::unique_lock lock(impl_->mutex);
+  if (stream->failed()) {
+    Error error = impl_->feeder.failures().find(stream->failure_number());
+    error.message = "the queue failed before and takes no more work: " + error.message;
+    return error;
+  }
+  Result<std::uint64_t> end = impl_->feeder.submit(stream, submission, after);
+  impl_->update_hints();
+  impl_->settle(after, lock);
+  lock.unlock();
+  if (impl_->host_needed.load()) {
+    impl_->want_worker();
+  }
+  return end;
+}
+
+Status RingScheduler::outcome(Stream& stream, std::uint64_t position) {
+  if (stream.retired() < position) {
+    return make_error(ErrorCode::not_ready, "the work has not ended yet");
+  }
+  if (stream.failed() && stream.failed_at() <= position) {
+    return failure(stream.failure_number());
+  }
+  return {};
+}
+
+Status RingScheduler::wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns) {
+  Status waited = impl_->device.board().hub().wait(
+      [&] {
+        impl_->pump();
+        return stream.retired() >= position;
+      },
+      timeout_ns);
+  return waited ? outcome(stream, position) : waited;
+}
+
+void RingScheduler::pump() { impl_->pump(); }
+
+void RingScheduler::host_changed_word() {
+  Board& board = impl_->device.board();
+  if (impl_->anything_active.load()) {
+    board.write32(hw::kick_all, 1);
+  }
+  board.hub().notify();
+}
+
+Error RingScheduler::failure(std::uint32_t number) { return impl_->feeder.failures().find(number); }
+
+void RingScheduler::Impl::pump() {
+  if (!anything_active.load(std::memory_order_acquire)) {
+    return;
+  }
+  Aftermath after;
+  std::unique_lock lock(mutex);
+  if (device.board().is_lost()) {
+    feeder.fail_all(device.board().health().error(), after);
+  } else {
+    // A fault whose record could not be written shows in the registers only.
+    const std::uint64_t now_ns = host_now_ns();
+    const bool thorough = now_ns - last_thorough_ns >= limits::health_check_ns;
+    last_thorough_ns = thorough ? now_ns : last_thorough_ns;
+    feeder.advance(thorough, after);
+  }
+  update_hints();
+  settle(after, lock);
+}
+
+void RingScheduler::Impl::update_hints() {
+  anything_active.store(!feeder.active().empty(), std::memory_order_release);
+  host_needed.store(feeder.needs_host(), std::memory_order_release);
+}
+
+/// Does what must not be done under the lock; returns with the lock held.
+void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>& lock) {
+  if (after.empty()) {
+    return;
+  }
+  lock.unlock();
+  const bool pins_released = !after.releasing.empty();
+  after.pins.clear();
+  for (Event* event : after.last_references) {
+    delete event;
+  }
+  if (after.words_changed) {
+    device.board().write32(hw::kick_all, 1);
+  }
+  if (after.doorbell) {
+    device.board().hub().board_has_work();
+  }
+  lock.lock();
+  feeder.released(after);
+  if (after.words_changed || after.wake || pins_released) {
+    device.board().hub().notify();
+  }
+}
+
+void RingScheduler::Impl::want_worker() {
+  const std::lock_guard lock(worker_mutex);
+  if (stopping.load()) {
+    return;
+  }
+  if (!worker.joinable()) {
+    try {
+      worker = std::thread([this] { work(); });
+    } catch (const std::system_error&) {
+      return;  // no thread to be had: the work goes on whenever somebody waits or asks
+    }
+  }
+  worker_wanted.notify_one();
+}
+
+void RingScheduler::Impl::work() {
+  std::unique_lock lock(worker_mutex);
+  while (!stopping.load()) {
+    worker_wanted.wait(lock, [&] { return stopping.load() || host_needed.load(); });
+    lock.unlock();
+    Status waited = device.board().hub().wait(
+        [&] {
+          pump();
+          perform_steps();
+          return stopping.load() || !host_needed.load();
+        },
+        worker_poll_ns());
+    if (!waited && waited.error().code != ErrorCode::not_ready) {
+      pump();  // the board is lost: ends everything, so that nothing is left for this thread
+    }
+    lock.lock();
+  }
+}
+
+/// Words that another board writes raise no interrupt of this one.
+std::uint64_t RingScheduler::Impl::worker_poll_ns() {
+  return device.driver().devices().size() > 1 ? limits::foreign_word_poll_ns : ~0ULL;
+}
+
+void RingScheduler::Impl::perform_steps() {
+  std::unique_lock lock(mutex);
+  for (bool again = true; again;) {
+    again = false;
+    for (Stream* stream : feeder.active()) {
+      if (stream->steps_ == nullptr || !stream->steps_->due()) {
+        continue;
+      }
+      HostSteps& steps = *stream->steps_;
+      ++stream->releasing_;  // keeps the stream from being closed meanwhile
+      lock.unlock();
+      const bool answered = steps.perform([this](Error error) {
+        return event_word::failure(device.index(), feeder.failures().add(std::move(error)));
+      });
+      lock.lock();
+      Aftermath done;
+      done.releasing.push_back(stream);
+      feeder.released(done);
+      if (!answered) {
+        feeder.fail(*stream,
+                    make_error(ErrorCode::unknown, "the board asked for a host step that is not due"), done);
+      } else if (stream->ring_ != nullptr) {
+        stream->ring_->ring.kick();
+        done.doorbell = true;
+      }
+      feeder.advance(false, done);
+      update_hints();
+      settle(done, lock);
+      again = true;
+      break;  // the list of active streams may have changed
+    }
+  }
+}
+
+}  // namespace datum

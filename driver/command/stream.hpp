@@ -1,0 +1,112 @@
+// The descriptors of one queue on their way to a ring and back.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include <datum/base/result.hpp>
+#include <datum/hw/registers.hpp>
+
+#include "driver/command/host_step.hpp"
+#include "driver/object/context.hpp"
+
+namespace datum {
+
+class Event;
+struct LentRing;
+
+/// One descriptor, and the event whose memory it touches (one reference is held until it has ended).
+struct StreamItem {
+  hw::Descriptor descriptor;
+  Event* event = nullptr;
+  bool signals = false;  ///< ends `event`'s wait: with an error if the item never runs
+};
+
+/// A pin, and how many items of its submission must have ended before it may be released.
+struct SubmittedPin {
+  std::size_t items = 0;
+  Pin pin;
+};
+
+/// What one call brings to a stream. Kept and reused by its owner, so that a steady state allocates nothing.
+struct Submission {
+  std::vector<StreamItem> items;
+  std::vector<SubmittedPin> pins;  ///< in the order of `items`
+  std::vector<HostStep> steps;     ///< numbered from the stream's next free number
+
+  /// Drops what a failed lowering has collected.
+  void clear() noexcept;
+
+  [[nodiscard]] bool empty() const noexcept { return items.empty(); }
+};
+
+/// Belongs to one queue; its moving parts are guarded by the scheduler. Positions count items from 1 in the
+/// order of submission.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  /// `space` is `context`'s on the device of that index.
+  Stream(Context& context, unsigned device_index, unsigned space)
+      : context_(context), device_index_(device_index), space_(space) {}
+
+  [[nodiscard]] Context& context() noexcept { return context_; }
+
+  [[nodiscard]] unsigned device_index() const noexcept { return device_index_; }
+
+  [[nodiscard]] unsigned space() const noexcept { return space_; }
+
+  /// All items up to this position have ended well or badly and their pins are released. Any thread.
+  [[nodiscard]] std::uint64_t retired() const noexcept { return retired_.load(std::memory_order_acquire); }
+
+  [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+
+  /// The first item that did not end well; meaningful when failed().
+  [[nodiscard]] std::uint64_t failed_at() const noexcept { return failed_at_; }
+
+  [[nodiscard]] std::uint32_t failure_number() const noexcept { return failure_number_; }
+
+  /// Has work outstanding. Under the scheduler's lock, like lose_ring.
+  [[nodiscard]] bool active() const noexcept { return active_; }
+
+  void lose_ring() noexcept { ring_ = nullptr; }
+
+  [[nodiscard]] std::uint64_t submitted() const noexcept {
+    return submitted_.load(std::memory_order_acquire);
+  }
+
+ private:
+  friend class RingScheduler;
+  friend class StreamFeeder;
+
+  struct HeldPin {
+    std::uint64_t position;
+    Pin pin;
+  };
+
+  [[nodiscard]] bool has_pending() const noexcept { return pending_head_ < pending_.size(); }
+
+  Context& context_;
+  unsigned device_index_;
+  unsigned space_;
+
+  std::vector<StreamItem> pending_;  ///< not yet in a ring, from pending_head_
+  std::size_t pending_head_ = 0;
+  LentRing* ring_ = nullptr;
+  bool may_park_ = true;      ///< the ring may hold waits whose condition does not hold yet
+  bool active_ = false;       ///< has work outstanding
+  bool host_parked_ = false;  ///< without a ring, at a wait whose condition did not hold
+  std::atomic<std::uint64_t> submitted_{0};
+  std::uint64_t fed_ = 0;  ///< put into a ring, or done with on the host
+  std::uint64_t completed_ = 0;
+  std::atomic<std::uint64_t> retired_{0};
+  unsigned releasing_ = 0;  ///< threads that release pins now
+  std::deque<HeldPin> pins_;
+  std::unique_ptr<HostSteps> steps_;
+  std::atomic<bool> failed_{false};
+  std::uint64_t failed_at_ = 0;
+  std::uint32_t failure_number_ = 0;
+};
+
+}  // namespace datum

@@ -1,0 +1,396 @@
+#include "driver/command/stream_feeder.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "driver/command/event.hpp"
+#include "driver/device/board.hpp"
+#include "driver/device/limits.hpp"
+#include "driver/object/device.hpp"
+
+namespace datum {
+
+namespace {
+
+/// The word that a WAIT_VALUE names: host memory of the driver's own, whose device address is its host
+/// address.
+std::uint64_t read_word(const hw::Descriptor& wait) {
+  auto* word = reinterpret_cast<std::uint64_t*>(wait.dst_address());
+  return std::atomic_ref(*word).load(std::memory_order_acquire);
+}
+
+bool names_two_spaces(hw::Opcode opcode) {
+  return opcode == hw::Opcode::copy || opcode == hw::Opcode::copy_region;
+}
+
+}  // namespace
+
+void Submission::clear() noexcept {
+  for (const StreamItem& item : items) {
+    if (item.event != nullptr && item.event->release()) {
+      delete item.event;
+    }
+  }
+  items.clear();
+  pins.clear();
+  steps.clear();
+}
+
+StreamFeeder::StreamFeeder(Device& device)
+    : device_(device), pool_(device), failures_(limits::kept_failures) {}
+
+Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream, Submission& submission,
+                                           Aftermath& after) {
+  Stream& s = *stream;
+  const std::uint64_t before = s.submitted_.load(std::memory_order_relaxed);
+  if (submission.items.empty()) {
+    return before;
+  }
+  // Whoever waits for the stream is woken at its end.
+  submission.items.back().descriptor.set_flag_complete(true).set_flag_interrupt(true);
+  for (SubmittedPin& pin : submission.pins) {
+    s.pins_.push_back({before + pin.items, std::move(pin.pin)});
+  }
+  if (!s.pins_.empty()) {
+    for (std::size_t index = 0; index < submission.items.size(); ++index) {
+      if (submission.items[index].signals) {
+        submission.items[index].event->set_debt(stream, before + index + 1);
+      }
+    }
+  }
+  for (const HostStep& step : submission.steps) {
+    s.steps_->add(step);
+  }
+  const std::uint64_t end = before + submission.items.size();
+  if (!s.has_pending()) {
+    s.pending_.clear();
+    s.pending_head_ = 0;
+    s.pending_.swap(submission.items);
+  } else {
+    s.pending_.insert(s.pending_.end(), submission.items.begin(), submission.items.end());
+  }
+  submission.items.clear();
+  submission.pins.clear();
+  submission.steps.clear();
+  s.submitted_.store(end, std::memory_order_release);
+  if (!s.active_) {
+    s.may_park_ = pool_.available() > pool_.reserve();
+    s.active_ = true;
+    active_.push_back(&s);
+  }
+  if (feed(s, after)) {
+    advance(false, after);
+  }
+  return end;
+}
+
+void StreamFeeder::advance(bool thorough, Aftermath& after) {
+  for (Stream* stream : active_) {
+    poll(*stream, thorough, after);
+  }
+  // A stream that gives its ring up may make room for an older one that was passed over.
+  for (bool again = true; again;) {
+    again = false;
+    for (Stream* stream : active_) {
+      again = feed(*stream, after) || again;
+    }
+  }
+  drop_inactive();
+}
+
+void StreamFeeder::poll(Stream& stream, bool thorough, Aftermath& after) {
+  if (stream.ring_ == nullptr) {
+    return;
+  }
+  Ring& ring = stream.ring_->ring;
+  const std::uint32_t from = ring.completed();
+  std::optional<RingFault> fault = thorough ? ring.poll_registers() : ring.poll();
+  retire(stream, from, after);
+  if (fault) {
+    fail(stream, describe_failure(stream, *fault), after);
+  }
+}
+
+void StreamFeeder::retire(Stream& stream, std::uint32_t from, Aftermath& after) {
+  Ring& ring = stream.ring_->ring;
+  for (std::uint32_t number = from; number != ring.completed(); ++number) {
+    SlotNote& note = stream.ring_->note(number + 1);
+    if (note.event != nullptr) {
+      end_event(note, after);
+      note = {};
+    }
+  }
+  finish_positions(stream, after);
+}
+
+void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
+  if (note.event->release()) {
+    after.last_references.push_back(note.event);
+  }
+}
+
+void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {
+  const std::uint32_t in_ring =
+      stream.ring_ != nullptr ? stream.ring_->ring.filled() - stream.ring_->ring.completed() : 0;
+  stream.completed_ = stream.fed_ - in_ring;
+  bool any = false;
+  while (!stream.pins_.empty() && stream.pins_.front().position <= stream.completed_) {
+    after.pins.push_back(std::move(stream.pins_.front().pin));
+    stream.pins_.pop_front();
+    any = true;
+  }
+  if (any) {
+    ++stream.releasing_;
+    after.releasing.push_back(&stream);
+  }
+  if (stream.releasing_ == 0) {
+    stream.retired_.store(stream.completed_, std::memory_order_release);
+  }
+}
+
+void StreamFeeder::released(Aftermath& after) {
+  for (Stream* stream : after.releasing) {
+    if (--stream->releasing_ == 0) {
+      stream->retired_.store(stream->completed_, std::memory_order_release);
+    }
+  }
+  after.releasing.clear();
+}
+
+/// True: a ring was given up.
+bool StreamFeeder::feed(Stream& stream, Aftermath& after) {
+  while (stream.has_pending()) {
+    if (stream.ring_ == nullptr && !acquire(stream, after)) {
+      return false;
+    }
+    if (!stream.has_pending()) {
+      break;
+    }
+    LentRing& lent = *stream.ring_;
+    const hw::Descriptor& next = stream.pending_[stream.pending_head_].descriptor;
+    if (!stream.may_park_ && next.opcode() == hw::Opcode::wait_value) {
+      if (!lent.drained()) {
+        break;
+      }
+      if (!skip_held_waits(stream, after)) {
+        give_up_ring(stream);
+        return true;
+      }
+      continue;
+    }
+    bool ready = false;
+    if (Status prepared = prepare_ring(stream, next, ready); !prepared) {
+      fail(stream, prepared.error(), after);
+      return true;
+    }
+    if (!ready || lent.ring.free_slots() == 0) {
+      break;
+    }
+    put(stream);
+  }
+  if (stream.ring_ != nullptr && stream.active_) {
+    stream.ring_->ring.ring_doorbell();
+    after.doorbell = true;
+  }
+  return false;
+}
+
+/// Gets a ring for a stream that has work but none. False: there is none for it now.
+bool StreamFeeder::acquire(Stream& stream, Aftermath& after) {
+  const unsigned available = pool_.available();
+  stream.may_park_ = available > pool_.reserve();
+  stream.host_parked_ = false;
+  if (!stream.may_park_) {
+    if (!skip_held_waits(stream, after) || !stream.has_pending()) {
+      return false;
+    }
+  }
+  if (available == 0) {
+    return false;
+  }
+  stream.ring_ = pool_.take(stream);
+  return stream.ring_ != nullptr;
+}
+
+/// Passes waits at the head of the stream whose condition holds; everything before them has ended. False: one
+/// does not hold, or failed the stream.
+bool StreamFeeder::skip_held_waits(Stream& stream, Aftermath& after) {
+  while (stream.has_pending() &&
+         stream.pending_[stream.pending_head_].descriptor.opcode() == hw::Opcode::wait_value) {
+    StreamItem& item = stream.pending_[stream.pending_head_];
+    const Held held = look_at_word(item.descriptor);
+    if (held == Held::failed) {
+      fail(stream, dependency_error(stream, item.descriptor), after);
+      return false;
+    }
+    if (held == Held::no) {
+      stream.host_parked_ = true;
+      return false;
+    }
+    if (item.event != nullptr) {
+      end_event({item.event, false}, after);
+    }
+    ++stream.pending_head_;
+    ++stream.fed_;
+    finish_positions(stream, after);
+    after.wake = true;
+  }
+  return true;
+}
+
+/// `ready`: `next` may be put. False while the ring has to drain first, to be started anew with other spaces.
+Status StreamFeeder::prepare_ring(Stream& stream, const hw::Descriptor& next, bool& ready) {
+  LentRing& lent = *stream.ring_;
+  const bool two = names_two_spaces(next.opcode());
+  ready = lent.ring.running() && lent.ring.spaces().contains(stream.space()) &&
+          (!two ||
+           (lent.ring.spaces().contains(next.src_space()) && lent.ring.spaces().contains(next.dst_space())));
+  if (ready || !lent.drained()) {
+    return {};
+  }
+  SpaceSet spaces;
+  spaces.add(stream.space());
+  if (two) {
+    spaces.add(next.src_space());
+    spaces.add(next.dst_space());
+  }
+  if (Status stopped = lent.ring.stop(); !stopped) {
+    return stopped;
+  }
+  ready = true;
+  return lent.ring.start(spaces);
+}
+
+void StreamFeeder::put(Stream& stream) {
+  LentRing& lent = *stream.ring_;
+  StreamItem& item = stream.pending_[stream.pending_head_];
+  const std::uint32_t next = lent.ring.filled() + 1;
+  // Slots come free as the host hears of their end: often enough that the ring never runs dry while there is
+  // more to put.
+  if (next % (lent.ring.size() / 4) == 0) {
+    item.descriptor.set_flag_complete(true).set_flag_interrupt(true);
+  }
+  lent.note(next) = {item.event, item.signals};
+  lent.ring.put(item.descriptor);
+  ++stream.pending_head_;
+  ++stream.fed_;
+}
+
+void StreamFeeder::give_up_ring(Stream& stream) {
+  if (stream.ring_ != nullptr) {
+    stream.ring_->owner = nullptr;
+    stream.ring_ = nullptr;
+  }
+}
+
+void StreamFeeder::drop_inactive() {
+  std::erase_if(active_, [](Stream* stream) {
+    const bool done =
+        !stream->has_pending() && stream->completed_ == stream->submitted_.load(std::memory_order_relaxed);
+    if (done) {
+      stream->active_ = false;  // the ring stays with the stream until another one wants it
+      stream->host_parked_ = false;
+    }
+    return done;
+  });
+}
+
+void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
+  const std::uint32_t number = failures_.add(std::move(error));
+  const std::uint64_t word = event_word::failure(device_.index(), number);
+  const auto end_with_error = [&](const SlotNote& note) {
+    if (note.event == nullptr) {
+      return;
+    }
+    if (note.signals) {
+      note.event->set_word(word);
+    }
+    end_event(note, after);
+  };
+  const std::uint64_t failed_at = stream.completed_ + 1;
+  if (LentRing* lent = stream.ring_; lent != nullptr) {
+    // Stopped first: the board must not write an event word after the host did.
+    static_cast<void>(lent->ring.stop());
+    for (std::uint32_t slot = lent->ring.completed(); slot != lent->ring.filled(); ++slot) {
+      end_with_error(lent->note(slot + 1));
+      lent->note(slot + 1) = {};
+    }
+    lent->ring.forget();
+    give_up_ring(stream);
+  }
+  for (; stream.has_pending(); ++stream.pending_head_) {
+    const StreamItem& item = stream.pending_[stream.pending_head_];
+    end_with_error({item.event, item.signals});
+  }
+  stream.fed_ = stream.submitted_.load(std::memory_order_relaxed);
+  stream.failed_at_ = failed_at;
+  stream.failure_number_ = number;
+  stream.failed_.store(true, std::memory_order_release);
+  finish_positions(stream, after);
+  after.words_changed = true;
+}
+
+void StreamFeeder::fail_all(const Error& error, Aftermath& after) {
+  for (Stream* stream : active_) {
+    fail(*stream, error, after);
+  }
+  drop_inactive();
+}
+
+void StreamFeeder::forget(Stream& stream) {
+  give_up_ring(stream);
+  std::erase(active_, &stream);
+}
+
+bool StreamFeeder::needs_host() const noexcept {
+  return std::any_of(active_.begin(), active_.end(), [](const Stream* stream) {
+    return stream->has_pending() || (stream->steps_ != nullptr && stream->steps_->outstanding());
+  });
+}
+
+StreamFeeder::Held StreamFeeder::look_at_word(const hw::Descriptor& wait) {
+  const std::uint64_t word = read_word(wait);
+  if ((word & wait.wait_error_mask()) != 0) {
+    return Held::failed;
+  }
+  const std::uint64_t seen = word & wait.wait_mask();
+  switch (wait.wait_condition()) {
+  case hw::WaitCondition::equal:
+    return seen == wait.value() ? Held::yes : Held::no;
+  case hw::WaitCondition::not_equal:
+    return seen != wait.value() ? Held::yes : Held::no;
+  case hw::WaitCondition::greater_equal:
+    return seen >= wait.value() ? Held::yes : Held::no;
+  }
+  return Held::no;
+}
+
+Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
+  const std::uint64_t word = read_word(wait);
+  if ((word & event_word::error_mask) != 0 && event_word::failed_device(word) == device_.index()) {
+    Error original = failures_.find(event_word::failure_number(word));
+    const bool own_step =
+        stream.steps_ != nullptr && device_va(stream.steps_->answer_word()) == DeviceVa{wait.dst_address()};
+    if (!own_step) {
+      original.message = "a command that this one waited for failed: " + original.message;
+    }
+    return original;
+  }
+  return make_error(ErrorCode::unknown, "a command that this one waited for failed");
+}
+
+Error StreamFeeder::describe_failure(Stream& stream, const RingFault& fault) {
+  const Ring& ring = stream.ring_->ring;
+  const hw::Descriptor& descriptor = ring.slot(ring.completed() + 1);
+  if (fault.status == hw::Status::dependency && descriptor.opcode() == hw::Opcode::wait_value) {
+    return dependency_error(stream, descriptor);
+  }
+  return make_error(ErrorCode::unknown,
+                    fmt::format("command {} of the queue, a {}, failed: {}", stream.completed_ + 1,
+                                describe(descriptor), describe(fault)),
+                    "the queue takes no more work: destroy it and create another");
+}
+
+}  // namespace datum

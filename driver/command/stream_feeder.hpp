@@ -1,0 +1,88 @@
+// Moves descriptors from streams into rings, and takes note of what the board has done with them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <datum/base/result.hpp>
+
+#include "driver/command/failure_log.hpp"
+#include "driver/command/ring_pool.hpp"
+#include "driver/command/stream.hpp"
+
+namespace datum {
+
+class Device;
+
+/// What must be done after the scheduler's lock was given back, because it takes locks of its own or calls
+/// into the memory half.
+struct Aftermath {
+  std::vector<Pin> pins;
+  std::vector<Stream*> releasing;  ///< whose pins those are
+  std::vector<Event*> last_references;
+  bool words_changed = false;  ///< the host wrote event words: kick parked rings, wake waiters
+  bool doorbell = false;
+  bool wake = false;  ///< work ended without an interrupt: wake waiters
+
+  [[nodiscard]] bool empty() const noexcept {
+    return releasing.empty() && last_references.empty() && !words_changed && !doorbell && !wake;
+  }
+};
+
+/// Guarded by the scheduler's lock; touches the board (doorbells, starting and stopping rings) but never
+/// waits for work.
+class StreamFeeder {
+ public:
+  explicit StreamFeeder(Device& device);
+
+  Status make_first_ring() { return pool_.make_first(); }
+
+  /// Adds `submission` to the stream and feeds it. Returns the position of its last item.
+  Result<std::uint64_t> submit(const std::shared_ptr<Stream>& stream, Submission& submission,
+                               Aftermath& after);
+  /// Looks at every ring in use and at every stream that waits on the host. `thorough`: asks the registers as
+  /// well.
+  void advance(bool thorough, Aftermath& after);
+  /// Pins of `after` have been released.
+  void released(Aftermath& after);
+  /// Ends the stream's outstanding work with `error`; its ring stops.
+  void fail(Stream& stream, Error error, Aftermath& after);
+  /// Ends everything.
+  void fail_all(const Error& error, Aftermath& after);
+  /// The stream is about to be deleted; it has nothing outstanding.
+  void forget(Stream& stream);
+
+  [[nodiscard]] const std::vector<Stream*>& active() const noexcept { return active_; }
+
+  /// Something outstanding cannot go on without the host.
+  [[nodiscard]] bool needs_host() const noexcept;
+
+  [[nodiscard]] FailureLog& failures() noexcept { return failures_; }
+
+ private:
+  enum class Held : std::uint8_t { no, yes, failed };
+
+  void poll(Stream& stream, bool thorough, Aftermath& after);
+  void retire(Stream& stream, std::uint32_t from, Aftermath& after);
+  void finish_positions(Stream& stream, Aftermath& after);
+  void end_event(const SlotNote& note, Aftermath& after);
+  bool feed(Stream& stream, Aftermath& after);
+  bool acquire(Stream& stream, Aftermath& after);
+  bool skip_held_waits(Stream& stream, Aftermath& after);
+  Status prepare_ring(Stream& stream, const hw::Descriptor& next, bool& ready);
+  void put(Stream& stream);
+  void give_up_ring(Stream& stream);
+  void drop_inactive();
+  [[nodiscard]] static Held look_at_word(const hw::Descriptor& wait);
+  [[nodiscard]] Error dependency_error(Stream& stream, const hw::Descriptor& wait);
+  [[nodiscard]] Error describe_failure(Stream& stream, const RingFault& fault);
+
+  Device& device_;
+  RingPool pool_;
+  FailureLog failures_;
+  std::vector<Stream*> active_;  ///< oldest first
+};
+
+}  // namespace datum
