@@ -1,0 +1,135 @@
+// Board addresses: what they may say, and what is said about those that make no sense.
+
+#include <gtest/gtest.h>
+
+#include "sim/board/options.hpp"
+
+namespace datum::sim {
+namespace {
+
+BoardOptions parsed(std::string_view address, std::string_view defaults = {}) {
+  auto options = parse_board_address(address, defaults);
+  EXPECT_TRUE(options) << address << ": " << (options ? "" : options.error().message);
+  return options ? *options : BoardOptions{};
+}
+
+std::string refused(std::string_view address, std::string_view defaults = {}) {
+  const auto options = parse_board_address(address, defaults);
+  EXPECT_FALSE(options) << address;
+  if (options) {
+    return {};
+  }
+  EXPECT_EQ(options.error().code, ErrorCode::invalid_argument);
+  return options.error().message;
+}
+
+bool mentions(const std::string& text, std::initializer_list<std::string_view> words) {
+  for (const auto word : words) {
+    if (text.find(word) == std::string::npos) {
+      ADD_FAILURE() << "'" << text << "' does not say '" << word << "'";
+      return false;
+    }
+  }
+  return true;
+}
+
+TEST(BoardAddress, without_options_is_the_default_board) {
+  for (const auto* const address : {"model", "model:"}) {
+    const auto options = parsed(address);
+    EXPECT_EQ(options.scheme, Scheme::model);
+    EXPECT_EQ(options.memory_bytes, 4ULL << 30U);
+    EXPECT_EQ(options.aperture_bytes, 256ULL << 20U);
+    EXPECT_EQ(options.window_bytes, 64ULL << 20U);
+    EXPECT_EQ(options.channels, 4U);
+    EXPECT_EQ(options.backpressure_percent, 0U);
+    EXPECT_EQ(options.iommu_bits, 39U);
+    EXPECT_EQ(options.max_locked_bytes, 0U);
+    EXPECT_FALSE(options.step_locked);
+    EXPECT_FALSE(options.instrumented);
+  }
+  EXPECT_EQ(parsed("rtl:").scheme, Scheme::rtl);
+}
+
+TEST(BoardAddress, takes_every_option) {
+  const auto options = parsed("rtl:memory=1G,aperture=128M,window=4096,channels=2,latency=100,backpressure=50,seed=0x10,step,trace=/tmp/a.fst,"
+                              "coverage=b.dat,iommu_bits=48,mappings=10,locked=8M");
+  EXPECT_EQ(options.memory_bytes, 1ULL << 30U);
+  EXPECT_EQ(options.aperture_bytes, 128ULL << 20U);
+  EXPECT_EQ(options.window_bytes, 4096U);
+  EXPECT_EQ(options.channels, 2U);
+  EXPECT_EQ(options.host_latency_cycles, 100U);
+  EXPECT_EQ(options.backpressure_percent, 50U);
+  EXPECT_EQ(options.seed, 16U);
+  EXPECT_TRUE(options.step_locked);
+  EXPECT_EQ(options.trace_file, "/tmp/a.fst");
+  EXPECT_EQ(options.coverage_file, "b.dat");
+  EXPECT_TRUE(options.instrumented) << "a waveform needs the instrumented model";
+  EXPECT_EQ(options.iommu_bits, 48U);
+  EXPECT_EQ(options.max_mappings, 10U);
+  EXPECT_EQ(options.max_locked_bytes, 8ULL << 20U);
+}
+
+TEST(BoardAddress, sizes_that_were_not_asked_for_shrink_to_a_small_memory) {
+  const auto options = parsed("model:memory=16M");
+  EXPECT_EQ(options.aperture_bytes, 16ULL << 20U);
+  EXPECT_EQ(options.window_bytes, 16ULL << 20U);
+}
+
+TEST(BoardAddress, overrides_the_defaults_of_the_environment) {
+  const auto options = parsed("model:memory=2G", "memory=8G,channels=1");
+  EXPECT_EQ(options.memory_bytes, 2ULL << 30U);
+  EXPECT_EQ(options.channels, 1U);
+}
+
+TEST(BoardAddress, passes_over_defaults_that_only_the_other_scheme_has) {
+  EXPECT_TRUE(parsed("model:", "trace=x.fst,instrumented").trace_file.empty());
+  EXPECT_EQ(parsed("rtl:", "trace=x.fst").trace_file, "x.fst");
+}
+
+TEST(BoardAddress, with_a_memory_that_cannot_be_is_refused) {
+  for (const auto* const value : {"0", "1M", "3G", "128G", "4Gi", "4G ", "", "x", "-1", "18446744073709551616", "99999999999G"}) {
+    EXPECT_TRUE(mentions(refused(std::string("model:memory=") + value), {"memory", value, "2M", "64G"}));
+  }
+}
+
+TEST(BoardAddress, with_an_aperture_or_window_larger_than_the_memory_is_refused) {
+  EXPECT_TRUE(mentions(refused("model:memory=16M,window=32M"), {"window", "33554432", "16777216"}));
+  EXPECT_TRUE(mentions(refused("model:aperture=32M,memory=16M"), {"aperture", "33554432"}));
+  EXPECT_TRUE(mentions(refused("model:window=0"), {"window=0", "4K"}));
+  EXPECT_TRUE(mentions(refused("model:window=5000"), {"window=5000"}));
+}
+
+TEST(BoardAddress, with_a_number_out_of_range_or_with_junk_behind_it_is_refused) {
+  EXPECT_TRUE(mentions(refused("model:channels=0"), {"channels=0", "1", "4"}));
+  EXPECT_TRUE(mentions(refused("model:channels=5"), {"channels=5"}));
+  EXPECT_TRUE(mentions(refused("model:latency=10x"), {"latency=10x", "100000"}));
+  EXPECT_TRUE(mentions(refused("model:backpressure=101"), {"backpressure=101", "100"}));
+  EXPECT_TRUE(mentions(refused("model:seed="), {"seed="}));
+  EXPECT_TRUE(mentions(refused("model:iommu_bits=40"), {"iommu_bits=40", "39", "48"}));
+  EXPECT_TRUE(mentions(refused("model:locked=1"), {"locked=1", "4K"}));
+  EXPECT_TRUE(mentions(refused("model:mappings=0"), {"mappings=0"}));
+}
+
+TEST(BoardAddress, with_an_unknown_option_or_a_value_too_many_is_refused) {
+  EXPECT_TRUE(mentions(refused("model:speed=9"), {"speed=9", "no such option", "memory", "seed"}));
+  EXPECT_TRUE(mentions(refused("model:,"), {"no such option"}));
+  EXPECT_TRUE(mentions(refused("model:step=1"), {"step=1", "no value"}));
+  EXPECT_TRUE(mentions(refused("rtl:trace"), {"trace", "file"}));
+}
+
+TEST(BoardAddress, asking_a_model_for_what_only_rtl_has_is_refused) {
+  EXPECT_TRUE(mentions(refused("model:trace=a.fst"), {"trace=a.fst", "rtl:"}));
+  EXPECT_TRUE(mentions(refused("model:instrumented"), {"instrumented", "rtl:"}));
+}
+
+TEST(BoardAddress, of_another_scheme_is_refused) {
+  EXPECT_TRUE(mentions(refused("vfio:0000:03:00.0"), {"vfio", "rtl:", "model:"}));
+  EXPECT_TRUE(mentions(refused(""), {"rtl:", "model:"}));
+}
+
+TEST(BoardAddress, errors_in_the_environment_name_it) {
+  EXPECT_TRUE(mentions(refused("model:", "memory=1"), {"DATUM_SIM_OPTIONS", "memory=1"}));
+}
+
+}  // namespace
+}  // namespace datum::sim
