@@ -59,7 +59,8 @@ module datum_walker
   assign entry = line_data[64*index[2:0]+:64];
 
   datum_walk_cache u_cache (
-    .clk_i, .rst_ni, .flush_i, .line_i(line), .hit_o(cached), .data_o(line_data), .drop_i(drop), .fill_i(fill), .fill_data_i(r_i.data)
+    .clk_i, .rst_ni, .flush_i, .line_i(line), .hit_o(cached), .data_o(line_data), .drop_i(drop), .fill_i(fill),
+    .fill_last_i(level_q == '0), .fill_data_i(r_i.data)
   );
 
   assign entry_valid   = entry[PTE_VALID_LSB];
