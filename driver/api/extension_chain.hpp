@@ -5,13 +5,16 @@
 
 namespace datum::api {
 
-/// Calls `visit(stype, structure)` for each structure of the chain that begins at `first` (null: none), until visit returns something
-/// else than SUCCESS, which is then returned. A chain that leads back into itself ends where it would repeat; each of its members is visited once.
-/// Structures that visit does not know are its business to ignore.
+/// Calls `visit(stype, structure)` for each structure of the chain that begins at `first` (null: none), until
+/// visit returns something else than SUCCESS, which is then returned. A chain that leads back into itself
+/// ends where it would repeat; each of its members is visited once. Structures that visit does not know are
+/// its business to ignore.
 template <class Visit>
 ze_result_t for_each_extension(const void* first, Visit&& visit) {
   // Brent's cycle detection: `marker` stays, and is moved up each time the walk has doubled in length.
-  const auto next_of = [](const ze_base_desc_t* node) { return static_cast<const ze_base_desc_t*>(node->pNext); };
+  const auto next_of = [](const ze_base_desc_t* node) {
+    return static_cast<const ze_base_desc_t*>(node->pNext);
+  };
   const auto* start = static_cast<const ze_base_desc_t*>(first);
   unsigned long length = 0;
   const ze_base_desc_t* marker = start;
@@ -37,7 +40,8 @@ ze_result_t for_each_extension(const void* first, Visit&& visit) {
       ahead = next_of(ahead);
     }
     unsigned long lead_in = 0;
-    for (const ze_base_desc_t* behind = start; behind != ahead; behind = next_of(behind), ahead = next_of(ahead)) {
+    for (const ze_base_desc_t* behind = start; behind != ahead;
+         behind = next_of(behind), ahead = next_of(ahead)) {
       ++lead_in;
     }
     length += lead_in;
@@ -55,7 +59,9 @@ ze_result_t for_each_extension(const void* first, Visit&& visit) {
 /// The same for chains of output structures, which the visitor writes to.
 template <class Visit>
 ze_result_t for_each_output_extension(void* first, Visit&& visit) {
-  return for_each_extension(first, [&](ze_structure_type_t stype, const void* structure) { return visit(stype, const_cast<void*>(structure)); });
+  return for_each_extension(first, [&](ze_structure_type_t stype, const void* structure) {
+    return visit(stype, const_cast<void*>(structure));
+  });
 }
 
 }  // namespace datum::api

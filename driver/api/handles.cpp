@@ -20,9 +20,12 @@ ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept {
   }
   if (is_handle_of_other_process(handle)) {
     return refuse_argument(ZE_RESULT_ERROR_UNINITIALIZED, name,
-                           " belongs to the process that this one was forked from; initialise the driver in this process and get handles of its own");
+                           " belongs to the process that this one was forked from; initialise the driver in "
+                           "this process and get handles of its own");
   }
-  return refuse_argument(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, name, " is not a live handle of its type: it was destroyed, is of another type, or never was one");
+  return refuse_argument(
+      ZE_RESULT_ERROR_INVALID_NULL_HANDLE, name,
+      " is not a live handle of its type: it was destroyed, is of another type, or never was one");
 }
 
 ze_result_t refuse_null_pointer(std::string_view name) noexcept {

@@ -45,7 +45,8 @@ template <class Object>
   return static_cast<Object*>(find_object(object_type<Object>, handle));
 }
 
-/// What a handle gets that `find` did not know: UNINITIALIZED for one of a parent process, else INVALID_NULL_HANDLE. `name` is the argument's.
+/// What a handle gets that `find` did not know: UNINITIALIZED for one of a parent process, else
+/// INVALID_NULL_HANDLE. `name` is the argument's.
 ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept;
 /// INVALID_NULL_POINTER with the argument's name.
 ze_result_t refuse_null_pointer(std::string_view name) noexcept;

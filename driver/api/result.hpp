@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include <datum/base/result.hpp>
-
 #include <level_zero/ze_api.h>
+
+#include <datum/base/result.hpp>
 
 namespace datum::api {
 
@@ -15,10 +15,12 @@ namespace datum::api {
 /// SUCCESS, or the error's code; its message and hint become the calling thread's last error description.
 ze_result_t answer(const Error& error) noexcept;
 ze_result_t answer(const Status& status) noexcept;
-/// The same for a refusal that was found in the API itself. A sentence without the subject "Datum": what was wrong with which argument.
+/// The same for a refusal that was found in the API itself. A sentence without the subject "Datum": what was
+/// wrong with which argument.
 ze_result_t refuse(ze_result_t code, std::string_view sentence) noexcept;
 
-/// What the calling thread's last failed call had to say; empty before the first. Valid until the thread's next failing call.
+/// What the calling thread's last failed call had to say; empty before the first. Valid until the thread's
+/// next failing call.
 [[nodiscard]] const char* last_error_description() noexcept;
 
 }  // namespace datum::api

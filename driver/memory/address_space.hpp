@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <mutex>
+#include <span>
+#include <vector>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
+
+#include "driver/memory/page_run.hpp"
 
 namespace datum {
 
@@ -14,7 +18,7 @@ class Board;
 class DeviceHeap;
 
 struct PageTarget {
-  bool host = false;             ///< true: `iova`, false: `device`
+  bool host = false;  ///< true: `iova`, false: `device`
   Iova iova{};
   DeviceAddress device{};
 };
@@ -24,26 +28,47 @@ struct PageRights {
   std::uint8_t cache_policy = 0;
 };
 
-/// Tables are kept in host memory (the shadow) and in the fixed aperture's part of device memory. Changes are collected and brought to the board by
-/// commit(). Thread safe.
+/// Tables are kept in host memory (the shadow) and in the fixed aperture's part of device memory. Changes are
+/// collected and brought to the board by commit(). Thread safe; commit and what calls it may wait for the
+/// board and must not be called with a lock that clearing pages or giving memory back takes.
 class AddressSpace {
  public:
-  static Result<std::unique_ptr<AddressSpace>> create(Board& board, DeviceHeap& heap);
-  /// Clears the root, invalidates, returns the table pages.
+  /// Clears device memory and returns when that is done (RingScheduler::clear_pages).
+  using Clear = std::function<Status(std::span<const PageRun>)>;
+
+  /// A space of a context; `heap` (ordinal 0) gives the table pages. `board` and `heap` outlive it.
+  /// out_of_device_memory: no space number, or no table page.
+  static Result<std::unique_ptr<AddressSpace>> create(Board& board, DeviceHeap& heap, Clear clear);
+  /// The driver's own space, number 0.
+  static Result<std::unique_ptr<AddressSpace>> create_driver_space(Board& board, DeviceHeap& heap);
+  /// Clears the root, invalidates, returns the table pages and what was retired.
   ~AddressSpace();
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
 
   [[nodiscard]] unsigned number() const noexcept;
 
-  /// [va, va+bytes) -> target, linear; 4 KiB granule; uses the largest leaves that alignment and length allow. The range must not be mapped.
-  /// No board access. out_of_device_memory: no table page.
+  /// [va, va+bytes) -> target, linear; 4 KiB granule; uses the largest leaves that alignment and length
+  /// allow. The range must not be mapped. No board access. out_of_device_memory: no table page; nothing is
+  /// mapped then.
   Status map(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
-  /// Forgets the range. Returns whether the board may have seen it (then an invalidation is owed: see commit and unmap_now).
+  /// Forgets the range. Returns whether the board may have seen it: then whatever was mapped there goes to
+  /// `retire`, or unmap_now is used.
   bool unmap(DeviceVa va, std::uint64_t bytes);
-  /// unmap, and returns only when the board can no longer use it.
+  /// unmap, and returns only when the board can no longer use it. device_lost: nor can it then.
   Status unmap_now(DeviceVa va, std::uint64_t bytes);
+  /// Changes the target of a mapped range, and returns when the board uses the new one only. Accesses in
+  /// flight meet one or the other.
+  Status replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
 
-  /// Brings collected changes and owed invalidations to the board. To be called before every doorbell whose commands use the space.
-  /// Returns at once when there is nothing new.
+  /// `runs`, which are mapped at `va`, hold foreign data: they are cleared before the board gets the mapping.
+  void clear_before_use(DeviceVa va, std::vector<PageRun> runs);
+  /// Keeps `kept` alive until the board acknowledged that everything unmapped before this call is gone.
+  void retire(std::shared_ptr<void> kept);
+
+  /// Brings collected changes and owed invalidations to the board. To be called before every doorbell whose
+  /// commands use the space. Returns at once when there is nothing new. On failure everything stays
+  /// collected.
   Status commit();
 
  private:

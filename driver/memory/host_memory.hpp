@@ -1,16 +1,22 @@
-// Host memory of the driver's own that a board may reach: arenas of 2 MiB over a memfd, each mapped for the board once.
+// Host memory of the driver's own that a board may reach: rings, completion records, staging, event words.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
+#include "driver/memory/host_pool.hpp"
+
 namespace datum {
 
-class Device;
+class DmaMap;
 
 /// A piece of an arena. Aligned to its size's next power of two up to 4 KiB. Freed by the arena that made it.
 struct HostBlock {
@@ -19,19 +25,42 @@ struct HostBlock {
   std::uint64_t bytes = 0;
 };
 
-/// The driver's own host memory on one device (rings, completion records, staging, event words). Thread safe, kernel calls only when an arena is added or
-/// removed. Event pools also want the block inside a context's space: see Context::map_block.
+/// The driver's own host memory on one device. Thread safe; kernel calls only when the pool behind it adds or
+/// removes a piece. Blocks of 4 KiB and more have pages of their own, smaller ones share pages with their
+/// like. Event pools also want the block inside a context's space: see Context::map_block.
 class HostArena {
  public:
-  explicit HostArena(Device& device);
+  /// Both outlive it.
+  HostArena(HostPool& pool, DmaMap& dma);
   ~HostArena();
-  /// `bytes` > 0; rounded up to 64. Contents are zero. out_of_host_memory with limit and cure.
+  HostArena(const HostArena&) = delete;
+  HostArena& operator=(const HostArena&) = delete;
+
+  /// `bytes` > 0; rounded up to 64, and to whole pages from 4 KiB. Contents are zero. out_of_host_memory with
+  /// limit and cure.
   Result<HostBlock> allocate(std::uint64_t bytes);
   void free(const HostBlock& block);
 
  private:
-  struct Impl;
-  Impl* impl_ = nullptr;
+  static constexpr std::uint64_t smallest_bytes = 64;
+  static constexpr unsigned small_sizes = 6;  ///< 64, 128 ... 2048
+
+  /// One page of equal small blocks.
+  struct SmallPage {
+    HostPages pages{};
+    std::uint64_t used = 0;  ///< a bit a block
+    unsigned size_index = 0;
+  };
+
+  Result<HostBlock> allocate_small(unsigned size_index);
+  Result<HostBlock> allocate_pages(std::uint64_t bytes);
+
+  HostPool& pool_;
+  DmaMap& dma_;
+  std::mutex mutex_;
+  std::unordered_map<std::byte*, HostPages> pages_;             ///< by first byte
+  std::unordered_map<std::byte*, SmallPage> small_pages_;       ///< by first byte
+  std::array<std::vector<std::byte*>, small_sizes> with_room_;  ///< small pages with a free block
 };
 
 }  // namespace datum

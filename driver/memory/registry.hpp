@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <type_traits>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
@@ -11,25 +13,31 @@ namespace datum {
 
 class Context;
 class Device;
+class MemoryBacking;
 
 enum class AllocationKind : std::uint8_t { device, host, shared, host_imported, virtual_reservation };
 
-/// One allocation. Constant while it is registered, but for what its owner guards with a lock of its own.
+/// One allocation. Constant while it is registered.
 struct Allocation {
-  AllocationKind kind = AllocationKind::device;
-  std::uint64_t id = 0;            ///< never repeats in the process
-  std::uintptr_t base = 0;         ///< first byte, the pointer that the application got
-  std::uint64_t size_bytes = 0;    ///< as requested
-  std::uint64_t span_bytes = 0;    ///< as occupied: a multiple of page_bytes
-  std::uint64_t page_bytes = 0;
+  std::uint64_t id = 0;          ///< never repeats in the process
+  std::uintptr_t base = 0;       ///< first byte, the pointer that the application got
+  std::uint64_t size_bytes = 0;  ///< as requested
+  std::uint64_t span_bytes = 0;  ///< as occupied: a multiple of 4 KiB
+  std::uint64_t page_bytes = 0;  ///< of the smallest page in it
   Context* context = nullptr;
-  Device* device = nullptr;        ///< null for host allocations and shared ones without a device
+  Device* device = nullptr;          ///< null for host allocations and shared ones without a device
+  MemoryBacking* backing = nullptr;  ///< for whoever erased the allocation: what has to be given back
   std::uint32_t ordinal = 0;
+  AllocationKind kind = AllocationKind::device;
   bool read_only_for_device = false;
+
+  [[nodiscard]] bool covers(std::uintptr_t address) const noexcept { return address - base < size_bytes; }
 };
 
-/// Ranges never overlap. Readers are wait-free and see either the whole of an insertion or nothing of it; writers lock inside.
-/// An Allocation stays readable for readers that found it while it is erased (its memory is reclaimed later).
+static_assert(std::is_trivially_copyable_v<Allocation> && sizeof(Allocation) % sizeof(std::uint64_t) == 0);
+
+/// Ranges never overlap. Readers are wait-free, take no lock and never touch memory that was given back to
+/// the system; writers lock inside.
 class Registry {
  public:
   Registry();
@@ -37,12 +45,14 @@ class Registry {
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  /// invalid_argument: overlaps a live range. out_of_host_memory.
-  Status insert(std::unique_ptr<Allocation> allocation);
-  /// Takes the allocation out whose first byte is `base`; null: none.
-  std::unique_ptr<Allocation> erase(std::uintptr_t base);
-  /// The allocation that covers `address`, by its occupied span; null: none.
-  [[nodiscard]] const Allocation* find(std::uintptr_t address) const noexcept;
+  /// invalid_argument: overlaps a live range, or is not made of whole pages below 2^47. out_of_host_memory.
+  Status insert(const Allocation& allocation);
+  /// Takes the allocation out whose first byte is `base` and whose context is `owner`; empty: none. Of
+  /// several threads that try, one succeeds.
+  std::optional<Allocation> erase(std::uintptr_t base, const Context* owner);
+
+  /// The allocation whose occupied span covers `address`, as it was at one moment; empty: none.
+  [[nodiscard]] std::optional<Allocation> find(std::uintptr_t address) const noexcept;
 
  private:
   struct Impl;

@@ -1,8 +1,11 @@
 // A context: for each of its devices an address space; owner of its allocations.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 #include <datum/base/address.hpp>
@@ -11,6 +14,7 @@
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "driver/memory/memory_backing.hpp"
 #include "driver/memory/registry.hpp"
 #include "driver/object/handle_table.hpp"
 
@@ -20,18 +24,26 @@ class Driver;
 class Device;
 class PinCache;
 
-/// Holds system memory (malloc, stack, file mappings) reachable for the board while it lives; releasing it returns only when the board can no
-/// longer reach the memory. Movable; may be empty (nothing was needed).
+/// Holds system memory (malloc, stack, file mappings) reachable for the board while it lives; releasing it
+/// returns only when the board can no longer reach the memory. Movable; may be empty (nothing was needed).
+/// Released before its context is destroyed.
 class Pin {
  public:
   Pin() noexcept = default;
+
   Pin(PinCache* cache, std::uint64_t token) noexcept : cache_(cache), token_(token) {}
+
   Pin(Pin&& other) noexcept;
   Pin& operator=(Pin&& other) noexcept;
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
   ~Pin();
+
   [[nodiscard]] bool empty() const noexcept { return cache_ == nullptr; }
 
  private:
+  void release() noexcept;
+
   PinCache* cache_ = nullptr;
   std::uint64_t token_ = 0;
 };
@@ -39,32 +51,78 @@ class Pin {
 /// Thread safe.
 class Context {
  public:
+  /// `devices` are of `driver`, each once, at least one. out_of_device_memory: no address space left.
   static Result<std::unique_ptr<Context>> create(Driver& driver, std::vector<Device*> devices);
+  /// Queues, lists and pools of the context must be gone. Frees every allocation that is left.
   ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
 
   [[nodiscard]] Driver& driver() noexcept { return driver_; }
+
   [[nodiscard]] const std::vector<Device*>& devices() const noexcept { return devices_; }
+
   [[nodiscard]] bool has(const Device& device) const noexcept;
   [[nodiscard]] AddressSpace& space(const Device& device) noexcept;  ///< `device` is one of devices()
 
-  /// Makes [`pointer`, +`bytes`) usable by commands of `device` in this context. Memory of Datum's own is already so (empty Pin; a range that leaves its allocation
-  /// is invalid_argument). System memory is pinned. out_of_host_memory: it cannot be pinned within the limits (the caller stages it then);
-  /// invalid_argument: nothing is mapped there, or not with that access.
-  Result<Pin> make_accessible(Device& device, const void* pointer, std::uint64_t bytes, board::DmaAccess access);
-
-  /// Maps a block of `device`'s arena in the space at its host address.
-  Status map_block(Device& device, const HostBlock& block, PageRights rights);
-  Status unmap_block(Device& device, const HostBlock& block);
-
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
+
+  /// Objects that need the context: it is not destroyed while there are any.
+  void add_child() noexcept { children_.fetch_add(1, std::memory_order_relaxed); }
+
+  void remove_child() noexcept { children_.fetch_sub(1, std::memory_order_release); }
+
+  [[nodiscard]] bool has_children() const noexcept { return children_.load(std::memory_order_acquire) != 0; }
+
+  /// `bytes` > 0; `alignment` 0 or a power of two up to AddressWindow::max_alignment_bytes; `ordinal` <
+  /// device.memory_count(). No hardware is touched. out_of_device_memory, out_of_host_memory: nothing is
+  /// taken then.
+  Result<void*> allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
+                                std::uint64_t alignment);
+  /// Reachable for all devices of the context at its own address.
+  Result<void*> allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device);
+  /// Lives in host memory. `device` may be null.
+  Result<void*> allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment);
+  /// invalid_argument: `pointer` is not the first byte of a live allocation of this context. Commands in
+  /// flight may still use the memory: it goes to nobody else before the board has forgotten it.
+  Status free(void* pointer);
+  /// The allocation of this context that `pointer` lies in, by its requested size. A few nanoseconds.
+  [[nodiscard]] std::optional<Allocation> find(const void* pointer) const noexcept;
+
+  /// Makes [`pointer`, +`bytes`) usable by commands of `device` in this context. Memory of Datum's own is
+  /// already so (empty Pin; a range that leaves its allocation, or memory that this context or this device
+  /// may not use, is invalid_argument). System memory is pinned. out_of_host_memory: it cannot be pinned
+  /// within the limits (the caller stages it then); invalid_argument: nothing is mapped there, or not with
+  /// that access. `bytes` 0: nothing is needed.
+  Result<Pin> make_accessible(Device& device, const void* pointer, std::uint64_t bytes,
+                              board::DmaAccess access);
+
+  /// Maps a block of `device`'s arena in the space at its host address. The block is made of whole pages (4
+  /// KiB or more), else invalid_argument.
+  Status map_block(Device& device, const HostBlock& block, PageRights rights);
+  /// Returns when the board can no longer reach the block through the space.
+  Status unmap_block(Device& device, const HostBlock& block);
 
  private:
   Context(Driver& driver, std::vector<Device*> devices);
+  Status build();
+  [[nodiscard]] std::size_t index_of(const Device& device) const noexcept;
+  Result<void*> publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation, std::uint64_t bytes);
+  Status map_device(Device& device, MemoryBacking& backing);
+  Status map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights);
+  Result<void*> allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
+                                 std::uint64_t alignment, bool read_only_for_device);
+  Result<std::shared_ptr<MemoryBacking>> take_host_pages(std::uint64_t bytes, std::uint64_t alignment);
+  bool forget(MemoryBacking& backing, const Allocation& allocation, bool retire);
 
   Driver& driver_;
+  std::uint32_t id_ = 0;
   std::vector<Device*> devices_;
-  std::vector<std::unique_ptr<AddressSpace>> spaces_;
-  std::unique_ptr<PinCache> pins_;
+  std::vector<std::unique_ptr<AddressSpace>> spaces_;  ///< as devices_
+  std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
+  std::atomic<std::uint64_t> children_{0};
+  std::mutex allocations_mutex_;
+  BackingList allocations_;
   HandleSlot* handle_ = nullptr;
 };
 

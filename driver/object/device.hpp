@@ -18,7 +18,7 @@ namespace datum {
 class AddressSpace;
 class Driver;
 class DeviceHeap;
-class IovaAllocator;
+class DmaMap;
 class HostArena;
 class RingScheduler;
 
@@ -34,18 +34,32 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   [[nodiscard]] Driver& driver() noexcept { return driver_; }
+
   [[nodiscard]] Board& board() noexcept { return *board_; }
+
   [[nodiscard]] unsigned index() const noexcept { return index_; }
+
   /// Memories: 2 where the board has on-chip memory, else 1.
   [[nodiscard]] unsigned memory_count() const noexcept { return onchip_ != nullptr ? 2 : 1; }
+
   [[nodiscard]] DeviceHeap& heap(unsigned ordinal) noexcept;  ///< ordinal < memory_count()
-  [[nodiscard]] IovaAllocator& iovas() noexcept { return *iovas_; }
+
+  [[nodiscard]] DmaMap& dma() noexcept { return *dma_; }
+
   [[nodiscard]] HostArena& arena() noexcept { return *arena_; }
+
   [[nodiscard]] RingScheduler& rings() noexcept { return *rings_; }  ///< driver/command/ring_scheduler.hpp
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
+
   [[nodiscard]] HandleSlot* sysman_memory(unsigned ordinal) noexcept { return sysman_memories_[ordinal]; }
+
+  /// Queues of the one queue group: an index is below this.
+  [[nodiscard]] unsigned queue_count() const noexcept;
+
   /// The same in every process and on every day for a card in its slot.
   [[nodiscard]] const std::array<std::uint8_t, 16>& uuid() const noexcept { return uuid_; }
+
   /// The largest single allocation in either memory.
   [[nodiscard]] std::uint64_t max_allocation_bytes() noexcept;
 
@@ -63,7 +77,7 @@ class Device {
   Driver& driver_;
   std::unique_ptr<Board> board_;
   unsigned index_;
-  std::unique_ptr<IovaAllocator> iovas_;
+  std::unique_ptr<DmaMap> dma_;
   std::unique_ptr<DeviceHeap> dram_;
   std::unique_ptr<DeviceHeap> onchip_;
   std::unique_ptr<HostArena> arena_;

@@ -20,11 +20,12 @@ class Board;
 class Device;
 class HostPool;
 
-/// One in a process, made by ensure_driver and never destroyed: static objects of an application may call the driver as long as the
-/// process lives. Tests make drivers of their own. Thread safe.
+/// One in a process, made by ensure_driver and never destroyed: static objects of an application may call the
+/// driver as long as the process lives. Tests make drivers of their own. Thread safe.
 class Driver {
  public:
-  /// Opens the boards of `addresses`. The first that cannot be opened fails the whole: a board that was asked for must not be missing in silence.
+  /// Opens the boards of `addresses`. The first that cannot be opened fails the whole: a board that was asked
+  /// for must not be missing in silence.
   static Result<std::unique_ptr<Driver>> open(const std::vector<std::string>& addresses);
   /// Takes over boards that were opened elsewhere.
   static Result<std::unique_ptr<Driver>> create(std::vector<std::unique_ptr<Board>> boards);
@@ -34,15 +35,24 @@ class Driver {
   Driver& operator=(const Driver&) = delete;
 
   [[nodiscard]] const std::vector<std::unique_ptr<Device>>& devices() const noexcept { return devices_; }
+
   [[nodiscard]] Registry& registry() noexcept { return *registry_; }
+
   [[nodiscard]] AddressWindow& window() noexcept { return *window_; }
+
   [[nodiscard]] HostPool& host_pool() noexcept { return *host_pool_; }
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   /// A number that no other allocation of the process has or will have.
-  [[nodiscard]] std::uint64_t next_allocation_id() noexcept { return next_allocation_id_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t next_allocation_id() noexcept {
+    return next_allocation_id_.fetch_add(1, std::memory_order_relaxed);
+  }
+
   /// A number that no other context of the driver has or will have; never 0.
-  [[nodiscard]] std::uint32_t next_context_id() noexcept { return next_context_id_.fetch_add(1, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint32_t next_context_id() noexcept {
+    return next_context_id_.fetch_add(1, std::memory_order_relaxed);
+  }
 
  private:
   Driver();
@@ -56,11 +66,12 @@ class Driver {
   HandleSlot* handle_ = nullptr;
 };
 
-/// The addresses in a value of DATUM_BOARDS: separated by commas; a piece like "latency=10", which names an option and no scheme, belongs to the address before it.
+/// The addresses in a value of DATUM_BOARDS: separated by commas; a piece like "latency=10", which names an
+/// option and no scheme, belongs to the address before it.
 [[nodiscard]] std::vector<std::string> split_board_addresses(std::string_view text);
 
-/// This process's driver, opened at the first call: the boards of DATUM_BOARDS, else the cards that are bound to VFIO. After a failure the next call
-/// tries again. A forked child gets a driver of its own.
+/// This process's driver, opened at the first call: the boards of DATUM_BOARDS, else the cards that are bound
+/// to VFIO. After a failure the next call tries again. A forked child gets a driver of its own.
 Result<Driver*> ensure_driver();
 /// This process's driver, or null when none was opened. Wait-free.
 [[nodiscard]] Driver* current_driver() noexcept;

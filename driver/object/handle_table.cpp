@@ -1,10 +1,9 @@
 #include "driver/object/handle_table.hpp"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <sys/mman.h>
 
 #include "driver/object/process_life.hpp"
 
@@ -34,6 +33,7 @@ struct Allocator {
   std::uint32_t last_free = no_slot;
   std::uint32_t free_count = 0;
 };
+
 constinit std::atomic<Allocator*> current_allocator{nullptr};
 
 HandleSlot* slot_at(std::uint32_t index) noexcept {
@@ -41,7 +41,8 @@ HandleSlot* slot_at(std::uint32_t index) noexcept {
 }
 
 std::uint32_t index_of(const HandleSlot* slot) noexcept {
-  return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(slot) - window_base.load(std::memory_order_relaxed)) / slot_bytes);
+  return static_cast<std::uint32_t>(
+      (reinterpret_cast<std::uintptr_t>(slot) - window_base.load(std::memory_order_relaxed)) / slot_bytes);
 }
 
 /// The allocator of this process; a forked child leaves its parent's alone.
@@ -88,7 +89,8 @@ HandleSlot* take_fresh_slot() noexcept {
   if (end > committed) {
     const std::uint64_t base = window_base.load(std::memory_order_relaxed);
     if (end > window_bytes.load(std::memory_order_relaxed) ||
-        ::mprotect(reinterpret_cast<void*>(base + committed), commit_step_bytes, PROT_READ | PROT_WRITE) != 0) {
+        ::mprotect(reinterpret_cast<void*>(base + committed), commit_step_bytes, PROT_READ | PROT_WRITE) !=
+            0) {
       return nullptr;
     }
     committed_bytes.store(committed + commit_step_bytes, std::memory_order_release);
@@ -155,15 +157,14 @@ Result<HandleSlot*> register_handle(ObjectType type, void* object) {
   return slot;
 }
 
-void unregister_handle(HandleSlot* slot) noexcept {
-  if (slot == nullptr) {
-    return;
+bool unregister_handle(HandleSlot* slot) noexcept {
+  if (slot == nullptr || std::atomic_ref(slot->state).exchange(0, std::memory_order_acq_rel) == 0) {
+    return false;
   }
-  store(slot->state, std::uint32_t{0});
   store(slot->object, static_cast<void*>(nullptr));
   Allocator* mine = allocator();
   if (mine == nullptr || load(slot->life) != mine->life) {
-    return;
+    return true;
   }
   const std::scoped_lock lock(mine->mutex);
   const std::uint32_t index = index_of(slot);
@@ -175,11 +176,13 @@ void unregister_handle(HandleSlot* slot) noexcept {
   }
   mine->last_free = index;
   ++mine->free_count;
+  return true;
 }
 
 void* find_object(ObjectType type, const void* handle) noexcept {
   const HandleSlot* slot = as_slot(handle);
-  if (slot == nullptr || load(slot->state) != static_cast<std::uint32_t>(type) || load(slot->life) != process_life()) {
+  if (slot == nullptr || load(slot->state) != static_cast<std::uint32_t>(type) ||
+      load(slot->life) != process_life()) {
     return nullptr;
   }
   return load(slot->object);

@@ -1,11 +1,12 @@
-// Handles of the API: which are alive, of which kind. A stale, foreign or random handle is an error here and never a crash.
+// Handles of the API: which are alive, of which kind. A stale, foreign or random handle is an error here and
+// never a crash.
 #pragma once
 
 #include <cstdint>
 
-#include <datum/base/result.hpp>
-
 #include <level_zero/ze_ddi_common.h>
+
+#include <datum/base/result.hpp>
 
 namespace datum {
 
@@ -24,8 +25,9 @@ enum class ObjectType : std::uint32_t {
   sysman_memory,
 };
 
-/// What a handle points to: the loader reads `ddi` through it (extension ZE_extension_driver_ddi_handles). Slots are never
-/// unmapped, so that looking at a stale handle is defined, and a free slot is used again last of all.
+/// What a handle points to: the loader reads `ddi` through it (extension ZE_extension_driver_ddi_handles).
+/// Slots are never unmapped, so that looking at a stale handle is defined, and a free slot is used again last
+/// of all.
 struct alignas(64) HandleSlot {
   ze_handle_t ddi{};
   std::uint32_t state = 0;      ///< accessed atomically: ObjectType when alive, 0 when free
@@ -37,14 +39,18 @@ struct alignas(64) HandleSlot {
 /// What `ddi` of every slot made from now on holds. Before any: null pointers.
 void use_handle_prefix(const ze_handle_t& prefix) noexcept;
 
-/// Puts `object` into a slot, whose address is the handle. Begins the process's life if need be. out_of_host_memory when no slot can be had.
+/// Puts `object` into a slot, whose address is the handle. Begins the process's life if need be.
+/// out_of_host_memory when no slot can be had.
 Result<HandleSlot*> register_handle(ObjectType type, void* object);
-/// The handle is stale from here on. Null: nothing happens.
-void unregister_handle(HandleSlot* slot) noexcept;
+/// The handle is stale from here on. Of several threads that try for one handle one gets true: it may destroy
+/// the object. Null: false.
+bool unregister_handle(HandleSlot* slot) noexcept;
 
-/// The object, or null when `handle` is not a live handle of `type` in this process. Wait-free; a few nanoseconds.
+/// The object, or null when `handle` is not a live handle of `type` in this process. Wait-free; a few
+/// nanoseconds.
 [[nodiscard]] void* find_object(ObjectType type, const void* handle) noexcept;
-/// Whether `handle` is a slot that another process of the chain of forked processes made, this one's parent above all.
+/// Whether `handle` is a slot that another process of the chain of forked processes made, this one's parent
+/// above all.
 [[nodiscard]] bool is_handle_of_other_process(const void* handle) noexcept;
 
 }  // namespace datum

@@ -1,15 +1,15 @@
 #include "driver/object/process_life.hpp"
 
+#include <atomic>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <time.h>
 
-#include <atomic>
-
 namespace datum {
 namespace {
 
-// The kernel gives a child zeroes instead of this page, so both words are right in it without any handler having run.
+// The kernel gives a child zeroes instead of this page, so both words are right in it without any handler
+// having run.
 struct LifePage {
   std::atomic<std::uint32_t> life{0};
   std::atomic<std::uint32_t> locked{0};

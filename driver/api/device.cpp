@@ -1,0 +1,267 @@
+// Devices: which there are, what they are, how they are.
+#include "driver/object/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <time.h>
+
+#include "driver/api/device_identity.hpp"
+#include "driver/api/extension_chain.hpp"
+#include "driver/api/handles.hpp"
+#include "driver/api/result.hpp"
+#include "driver/api/tables/entry_points.hpp"
+#include "driver/memory/device_heap.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum::api {
+namespace {
+
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+constexpr std::size_t fill_pattern_bytes = 16;
+constexpr std::uint32_t timestamp_bits = 64;
+
+std::uint64_t host_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * ns_per_second + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+/// The start of nearly every function here: the device, or why there is none; and that the output is there.
+struct Found {
+  Device* device = nullptr;
+  ze_result_t code = ZE_RESULT_SUCCESS;
+};
+
+Found find_device(ze_device_handle_t handle, const void* output, std::string_view output_name) {
+  Device* device = find<Device>(handle);
+  if (device == nullptr) {
+    return {nullptr, refuse_handle(handle, "hDevice")};
+  }
+  if (output == nullptr) {
+    return {nullptr, refuse_null_pointer(output_name)};
+  }
+  return {device, ZE_RESULT_SUCCESS};
+}
+
+/// For structures whose members have nothing to say about a board that runs no kernels and knows no images:
+/// everything behind `pNext` is zero.
+template <class Structure, class First>
+void clear_from(Structure& structure, First& first) {
+  auto* begin = reinterpret_cast<unsigned char*>(&first);
+  auto* end = reinterpret_cast<unsigned char*>(&structure) + sizeof(structure);
+  std::memset(begin, 0, static_cast<std::size_t>(end - begin));
+}
+
+}  // namespace
+
+void fill_properties(Device& device, ze_device_properties_t& properties, bool timer_in_hz) {
+  const BoardCapabilities& board = device.board().capabilities();
+  const board::FunctionInfo& info = device.board().function().info();
+  clear_from(properties, properties.type);
+  properties.type = ZE_DEVICE_TYPE_FPGA;
+  properties.vendorId = info.vendor_id;
+  properties.deviceId = info.device_id;
+  properties.coreClockRate = static_cast<std::uint32_t>(board.clock_hz / 1'000'000);
+  properties.maxMemAllocSize = device.max_allocation_bytes();
+  properties.maxHardwareContexts = board.space_count - 1;  // the first space is the driver's own
+  properties.timerResolution =
+      timer_in_hz ? board.timer_hz : std::max<std::uint64_t>(ns_per_second / board.timer_hz, 1);
+  properties.timestampValidBits = timestamp_bits;
+  properties.kernelTimestampValidBits = timestamp_bits;
+  std::copy(device.uuid().begin(), device.uuid().end(), properties.uuid.id);
+  std::memcpy(properties.name, info.name.data(), std::min(info.name.size(), sizeof(properties.name) - 1));
+}
+
+ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t* pCount, ze_device_handle_t* phDevices) {
+  Driver* driver = find<Driver>(hDriver);
+  if (driver == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (pCount == nullptr) {
+    return refuse_null_pointer("pCount");
+  }
+  const auto available = static_cast<std::uint32_t>(driver->devices().size());
+  if (*pCount == 0 || *pCount > available) {
+    const bool only_count = *pCount == 0;
+    *pCount = available;
+    if (only_count) {
+      return ZE_RESULT_SUCCESS;
+    }
+  }
+  for (std::uint32_t index = 0; phDevices != nullptr && index < *pCount; ++index) {
+    phDevices[index] = reinterpret_cast<ze_device_handle_t>(driver->devices()[index]->handle());
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t* pCount, ze_device_handle_t*) {
+  if (const Found found = find_device(hDevice, pCount, "pCount"); found.device == nullptr) {
+    return found.code;
+  }
+  *pCount = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetRootDevice(ze_device_handle_t hDevice, ze_device_handle_t* phRootDevice) {
+  if (const Found found = find_device(hDevice, phRootDevice, "phRootDevice"); found.device == nullptr) {
+    return found.code;
+  }
+  *phRootDevice = nullptr;  // the answer for a device that is one itself
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properties_t* pDeviceProperties) {
+  const Found found = find_device(hDevice, pDeviceProperties, "pDeviceProperties");
+  if (found.device == nullptr) {
+    return found.code;
+  }
+  const ze_structure_type_t stype = pDeviceProperties->stype;
+  fill_properties(*found.device, *pDeviceProperties, stype == ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2);
+  if (stype != ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES && stype != ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2) {
+    return ZE_RESULT_SUCCESS;  // filled for callers that leave it uninitialised; their pNext is as good as
+                               // random
+  }
+  return for_each_output_extension(pDeviceProperties->pNext, [&](ze_structure_type_t type, void* structure) {
+    if (type == ZE_STRUCTURE_TYPE_EU_COUNT_EXT) {
+      static_cast<ze_eu_count_ext_t*>(structure)->numTotalEUs = 0;
+    } else if (type == ZE_STRUCTURE_TYPE_DEVICE_IP_VERSION_EXT) {
+      static_cast<ze_device_ip_version_ext_t*>(structure)->ipVersion =
+          found.device->board().capabilities().version;
+    } else if (type == ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES) {
+      static_cast<ze_event_query_kernel_timestamps_ext_properties_t*>(structure)->flags = 0;
+    } else if (type == ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES) {
+      static_cast<ze_device_event_properties_t*>(structure)->flags = 0;
+    } else if (type == ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES) {
+      static_cast<ze_device_usablemem_size_ext_properties_t*>(structure)->currUsableMemSize =
+          found.device->heap(0).free_bytes();
+    }
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
+                                         ze_device_compute_properties_t* pComputeProperties) {
+  if (const Found found = find_device(hDevice, pComputeProperties, "pComputeProperties");
+      found.device == nullptr) {
+    return found.code;
+  }
+  clear_from(*pComputeProperties, pComputeProperties->maxTotalGroupSize);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
+                                        ze_device_module_properties_t* pModuleProperties) {
+  if (const Found found = find_device(hDevice, pModuleProperties, "pModuleProperties");
+      found.device == nullptr) {
+    return found.code;
+  }
+  clear_from(*pModuleProperties, pModuleProperties->spirvVersionSupported);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
+                                       ze_device_image_properties_t* pImageProperties) {
+  if (const Found found = find_device(hDevice, pImageProperties, "pImageProperties");
+      found.device == nullptr) {
+    return found.code;
+  }
+  clear_from(*pImageProperties, pImageProperties->maxImageDims1D);
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t
+zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t* pCount,
+                                       ze_command_queue_group_properties_t* pCommandQueueGroupProperties) {
+  const Found found = find_device(hDevice, pCount, "pCount");
+  if (found.device == nullptr) {
+    return found.code;
+  }
+  if (*pCount != 0 && pCommandQueueGroupProperties != nullptr) {
+    ze_command_queue_group_properties_t& group = pCommandQueueGroupProperties[0];
+    group.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+    group.maxMemoryFillPatternSize = fill_pattern_bytes;
+    group.numQueues = found.device->queue_count();
+  }
+  *pCount = 1;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice,
+                                     ze_device_p2p_properties_t* pP2PProperties) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
+    return refuse_handle(hDevice, "hDevice");
+  }
+  Device* peer = find<Device>(hPeerDevice);
+  if (peer == nullptr) {
+    return refuse_handle(hPeerDevice, "hPeerDevice");
+  }
+  if (pP2PProperties == nullptr) {
+    return refuse_null_pointer("pP2PProperties");
+  }
+  // The specification makes every device a full peer of its own.
+  pP2PProperties->flags =
+      device == peer ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS : 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice,
+                                  ze_bool_t* value) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
+    return refuse_handle(hDevice, "hDevice");
+  }
+  Device* peer = find<Device>(hPeerDevice);
+  if (peer == nullptr) {
+    return refuse_handle(hPeerDevice, "hPeerDevice");
+  }
+  if (value == nullptr) {
+    return refuse_null_pointer("value");
+  }
+  *value = device == peer ? 1 : 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDeviceGetStatus(ze_device_handle_t hDevice) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
+    return refuse_handle(hDevice, "hDevice");
+  }
+  return answer(device->board().health());
+}
+
+ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice, uint64_t* hostTimestamp,
+                                        uint64_t* deviceTimestamp) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
+    return refuse_handle(hDevice, "hDevice");
+  }
+  if (hostTimestamp == nullptr) {
+    return refuse_null_pointer("hostTimestamp");
+  }
+  if (deviceTimestamp == nullptr) {
+    return refuse_null_pointer("deviceTimestamp");
+  }
+  const std::uint64_t before = host_ns();
+  const std::uint64_t on_board = device->board().read_timer();
+  const std::uint64_t after = host_ns();
+  if (const Status alive = device->board().health(); !alive.ok()) {
+    return answer(alive);
+  }
+  *hostTimestamp = before + (after - before) / 2;
+  *deviceTimestamp = on_board;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice, ze_pci_ext_properties_t* pPciProperties) {
+  const Found found = find_device(hDevice, pPciProperties, "pPciProperties");
+  if (found.device == nullptr) {
+    return found.code;
+  }
+  const board::PciAddress& pci = found.device->board().function().info().pci;
+  pPciProperties->address = {pci.domain, pci.bus, pci.device, pci.function};
+  pPciProperties->maxSpeed = {-1, -1, -1};  // unknown: neither the registers nor the seam tell
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace datum::api

@@ -1,0 +1,146 @@
+// Properties of the driver.
+#include "driver/object/driver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include <datum/ze_datum.h>
+
+#include "driver/api/board_clock.hpp"
+#include "driver/api/extension_chain.hpp"
+#include "driver/api/handles.hpp"
+#include "driver/api/result.hpp"
+#include "driver/api/tables/ddi_handle.hpp"
+#include "driver/api/tables/entry_points.hpp"
+
+namespace datum::api {
+namespace {
+
+// 8 bits major, 8 bits minor, 16 bits patch; grows with each release.
+constexpr std::uint32_t driver_version = (0U << 24U) | (1U << 16U) | 0U;
+// The last four bytes are the version: a UUID tells versions of a driver apart.
+constexpr ze_driver_uuid_t driver_uuid = {
+    {0xda, 0x70, 0xd1, 0x7e, 0x4c, 0x05, 0x4b, 0x1f, 0x9a, 0x3e, 0x66, 0x2d, (driver_version >> 24U) & 0xffU,
+     (driver_version >> 16U) & 0xffU, (driver_version >> 8U) & 0xffU, driver_version & 0xffU}};
+
+struct Extension {
+  std::string_view name;
+  std::uint32_t version;
+};
+
+constexpr std::array extensions = {
+    Extension{ZE_DRIVER_DDI_HANDLES_EXT_NAME, ZE_DRIVER_DDI_HANDLES_EXT_VERSION_1_1},
+    Extension{ZE_PCI_PROPERTIES_EXT_NAME, ZE_PCI_PROPERTIES_EXT_VERSION_1_0},
+    Extension{ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXT_VERSION_1_0},
+    Extension{ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_VERSION_1_0},
+    Extension{ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_MEMORY_FREE_POLICIES_EXT_VERSION_1_0},
+    Extension{ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_VERSION_1_0},
+    Extension{ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME,
+              ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_VERSION_1_0},
+    Extension{ZEX_DATUM_BOARD_CLOCK_NAME, ZEX_DATUM_BOARD_CLOCK_VERSION},
+};
+
+}  // namespace
+
+ze_result_t zeDriverGetApiVersion(ze_driver_handle_t hDriver, ze_api_version_t* version) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (version == nullptr) {
+    return refuse_null_pointer("version");
+  }
+  *version = ZE_API_VERSION_1_17;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properties_t* pDriverProperties) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (pDriverProperties == nullptr) {
+    return refuse_null_pointer("pDriverProperties");
+  }
+  pDriverProperties->uuid = driver_uuid;
+  pDriverProperties->driverVersion = driver_version;
+  if (pDriverProperties->stype != ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES) {
+    return ZE_RESULT_SUCCESS;  // filled for callers that leave it uninitialised; their pNext is as good as
+                               // random
+  }
+  return for_each_output_extension(pDriverProperties->pNext, [](ze_structure_type_t stype, void* structure) {
+    if (stype == ZE_STRUCTURE_TYPE_DRIVER_DDI_HANDLES_EXT_PROPERTIES) {
+      static_cast<ze_driver_ddi_handles_ext_properties_t*>(structure)->flags =
+          ddi_handles_usable() ? ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED : 0;
+    } else if (stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES) {
+      static_cast<ze_driver_memory_free_ext_properties_t*>(structure)->freePolicies =
+          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
+    }
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
+ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t hDriver, ze_driver_ipc_properties_t* pIpcProperties) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (pIpcProperties == nullptr) {
+    return refuse_null_pointer("pIpcProperties");
+  }
+  pIpcProperties->flags = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t hDriver, uint32_t* pCount,
+                                           ze_driver_extension_properties_t* pExtensionProperties) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (pCount == nullptr) {
+    return refuse_null_pointer("pCount");
+  }
+  const auto available = static_cast<std::uint32_t>(extensions.size());
+  if (*pCount == 0 || pExtensionProperties == nullptr) {
+    *pCount = available;
+    return ZE_RESULT_SUCCESS;
+  }
+  *pCount = std::min(*pCount, available);
+  for (std::uint32_t index = 0; index < *pCount; ++index) {
+    ze_driver_extension_properties_t& entry = pExtensionProperties[index];
+    std::memset(entry.name, 0, sizeof(entry.name));
+    std::memcpy(entry.name, extensions[index].name.data(), extensions[index].name.size());
+    entry.version = extensions[index].version;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hDriver, const char* name,
+                                                void** ppFunctionAddress) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (name == nullptr) {
+    return refuse_null_pointer("name");
+  }
+  if (ppFunctionAddress == nullptr) {
+    return refuse_null_pointer("ppFunctionAddress");
+  }
+  *ppFunctionAddress = find_datum_extension(name);
+  if (*ppFunctionAddress == nullptr) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "name is not a function of an extension of this driver");
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t hDriver, const char** ppString) {
+  if (find<Driver>(hDriver) == nullptr) {
+    return refuse_handle(hDriver, "hDriver");
+  }
+  if (ppString == nullptr) {
+    return refuse_null_pointer("ppString");
+  }
+  *ppString = last_error_description();
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace datum::api

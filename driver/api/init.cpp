@@ -1,0 +1,98 @@
+// Initialisation, and the way to the driver.
+#include <cstdio>
+#include <cstdlib>
+
+#include "driver/api/handles.hpp"
+#include "driver/api/result.hpp"
+#include "driver/api/tables/ddi_handle.hpp"
+#include "driver/api/tables/entry_points.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum::api {
+namespace {
+
+constexpr ze_init_driver_type_flags_t other_types =
+    ZE_INIT_DRIVER_TYPE_FLAG_GPU | ZE_INIT_DRIVER_TYPE_FLAG_NPU;
+
+/// There is no driver handle yet through which the sentence could be asked for, so whoever named boards, or
+/// asked for a log, reads it here. Everybody else's program is not disturbed by a driver that it does not
+/// use.
+void tell_once() {
+  static constinit bool told = false;
+  if (!told && (std::getenv("DATUM_BOARDS") != nullptr || std::getenv("DATUM_LOG") != nullptr)) {
+    told = true;
+    std::fprintf(stderr, "datum: %s\n", last_error_description());
+  }
+}
+
+Result<Driver*> driver_of_process() {
+  use_handle_prefix(ddi_handle_prefix());
+  return ensure_driver();
+}
+
+/// SUCCESS, or why there is no driver.
+ze_result_t initialise() {
+  const Result<Driver*> driver = driver_of_process();
+  if (driver.ok()) {
+    return ZE_RESULT_SUCCESS;
+  }
+  const ze_result_t code = answer(driver.error());
+  tell_once();
+  return code;
+}
+
+ze_result_t give_driver(uint32_t* count, ze_driver_handle_t* drivers) {
+  Driver* driver = current_driver();
+  if (*count != 0 && drivers != nullptr) {
+    drivers[0] = reinterpret_cast<ze_driver_handle_t>(driver->handle());
+  }
+  *count = 1;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t decline_other_types() {
+  return refuse(ZE_RESULT_ERROR_UNINITIALIZED,
+                "only GPUs or NPUs were asked for, and Datum drives FPGA accelerators");
+}
+
+}  // namespace
+
+ze_result_t zeInit(ze_init_flags_t flags) {
+  if (flags > (ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY)) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "flags has bits that mean nothing");
+  }
+  return flags != 0 ? decline_other_types() : initialise();
+}
+
+ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers, ze_init_driver_type_desc_t* desc) {
+  if (pCount == nullptr) {
+    return refuse_null_pointer("pCount");
+  }
+  if (desc == nullptr) {
+    return refuse_null_pointer("desc");
+  }
+  if (desc->flags == 0) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "desc->flags is 0");
+  }
+  // Bits that are not known yet may mean accelerators: the loader itself asks with all of them set.
+  const bool others_only = (desc->flags & ~other_types) == 0;
+  const ze_result_t code = others_only ? decline_other_types() : initialise();
+  if (code != ZE_RESULT_SUCCESS) {
+    *pCount = 0;
+    return code;
+  }
+  return give_driver(pCount, phDrivers);
+}
+
+ze_result_t zeDriverGet(uint32_t* pCount, ze_driver_handle_t* phDrivers) {
+  if (pCount == nullptr) {
+    return refuse_null_pointer("pCount");
+  }
+  // The loader's cached zeInit never reaches a forked child's driver: this is the first call of it that does.
+  if (const ze_result_t code = initialise(); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  return give_driver(pCount, phDrivers);
+}
+
+}  // namespace datum::api

@@ -1,0 +1,95 @@
+#include "driver/api/memory_descriptors.hpp"
+
+#include "driver/api/extension_chain.hpp"
+#include "driver/api/result.hpp"
+
+namespace datum::api {
+namespace {
+
+constexpr ze_external_memory_type_flags_t known_external_types = 0xff;
+
+ze_result_t read_relaxed_limits(const ze_relaxed_allocation_limits_ext_desc_t& desc,
+                                AllocationWishes& wishes) {
+  if ((desc.flags & ~static_cast<unsigned>(ZE_RELAXED_ALLOCATION_LIMITS_EXT_FLAG_MAX_SIZE)) != 0) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                  "the relaxed allocation limits have flags that mean nothing");
+  }
+  wishes.may_exceed_max_size = wishes.may_exceed_max_size || desc.flags != 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t refuse_external(ze_external_memory_type_flags_t types) {
+  if (types > known_external_types) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                  "the type of external memory has bits that mean nothing");
+  }
+  return types == 0 ? ZE_RESULT_SUCCESS
+                    : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                             "external memory of this type can be neither imported nor exported; "
+                             "zeDeviceGetExternalMemoryProperties lists what can");
+}
+
+ze_result_t check_compression(ze_memory_compression_hints_ext_flags_t flags) {
+  const bool one = flags == ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED ||
+                   flags == ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED;
+  return one ? ZE_RESULT_SUCCESS
+             : refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                      "the compression hint is not exactly one of its flags");
+}
+
+/// Structures that the specification allows for device and host descriptors alike. Those it does not allow at
+/// a place are ignored there, as unknown ones are.
+ze_result_t read_extension(ze_structure_type_t stype, const void* structure, bool shared,
+                           AllocationWishes& wishes) {
+  switch (static_cast<unsigned>(stype)) {
+  case ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXT_DESC:
+  case ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC:
+    return read_relaxed_limits(*static_cast<const ze_relaxed_allocation_limits_ext_desc_t*>(structure),
+                               wishes);
+  case ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC:
+    return check_compression(static_cast<const ze_memory_compression_hints_ext_desc_t*>(structure)->flags);
+  case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
+    return shared ? ZE_RESULT_SUCCESS
+                  : refuse_external(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
+  case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD:
+    return shared ? ZE_RESULT_SUCCESS
+                  : refuse_external(static_cast<const ze_external_memory_import_fd_t*>(structure)->flags);
+  case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32:
+    return shared ? ZE_RESULT_SUCCESS
+                  : refuse_external(
+                        static_cast<const ze_external_memory_import_win32_handle_t*>(structure)->flags);
+  default:
+    return ZE_RESULT_SUCCESS;
+  }
+}
+
+}  // namespace
+
+ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes) {
+  if (desc.stype != ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  "device_desc->stype is not ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC");
+  }
+  return for_each_extension(desc.pNext, [&](ze_structure_type_t stype, const void* structure) {
+    if (stype == ZE_STRUCTURE_TYPE_RAYTRACING_MEM_ALLOC_EXT_DESC) {
+      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the device has no memory for ray tracing");
+    }
+    return read_extension(stype, structure, shared, wishes);
+  });
+}
+
+ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes) {
+  if (desc.stype != ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  "host_desc->stype is not ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC");
+  }
+  return for_each_extension(desc.pNext, [&](ze_structure_type_t stype, const void* structure) {
+    if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC && !shared) {
+      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                    "system memory cannot be made a host allocation by this driver");
+    }
+    return read_extension(stype, structure, shared, wishes);
+  });
+}
+
+}  // namespace datum::api

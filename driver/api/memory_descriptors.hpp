@@ -1,0 +1,18 @@
+// What the descriptors of an allocation and their pNext chains ask for.
+#pragma once
+
+#include <level_zero/ze_api.h>
+
+namespace datum::api {
+
+struct AllocationWishes {
+  bool may_exceed_max_size = false;  ///< relaxed allocation limits
+};
+
+/// stype and pNext of the descriptor of zeMemAllocDevice; of zeMemAllocShared when `shared`. The flags were
+/// checked before. SUCCESS or the code for what is wrong or cannot be had.
+ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes);
+/// The same for host memory.
+ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes);
+
+}  // namespace datum::api

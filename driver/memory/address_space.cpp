@@ -1,0 +1,308 @@
+#include "driver/memory/address_space.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include <datum/hw/registers.hpp>
+
+#include "driver/device/board.hpp"
+#include "driver/device/mmu.hpp"
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/page_tables.hpp"
+
+namespace datum {
+namespace {
+
+constexpr unsigned driver_space = 0;
+// The board takes one invalidation at a time; beyond so many, forgetting the whole space costs less than
+// asking range by range.
+constexpr std::size_t most_ranges = 16;
+
+std::uint64_t leaf_for(const PageTarget& target, PageRights rights) noexcept {
+  hw::Pte entry;
+  entry.set_valid(true)
+      .set_leaf(true)
+      .set_writable(rights.writable)
+      .set_host(target.host)
+      .set_cache_policy(rights.cache_policy);
+  if (target.host) {
+    entry.set_address_bytes(raw(target.iova));
+  } else {
+    entry.set_ordinal(static_cast<std::uint8_t>(target.device.ordinal))
+        .set_address_bytes(target.device.offset_bytes);
+  }
+  return entry.raw;
+}
+
+/// Gives table pages back when the board has forgotten them.
+struct UnusedTables {
+  DeviceHeap& heap;
+  std::vector<DeviceAddress> pages;
+
+  UnusedTables(DeviceHeap& from, std::vector<DeviceAddress> unused) : heap(from), pages(std::move(unused)) {}
+
+  UnusedTables(const UnusedTables&) = delete;
+  UnusedTables& operator=(const UnusedTables&) = delete;
+
+  ~UnusedTables() {
+    for (const DeviceAddress page : pages) {
+      heap.free_table(page);
+    }
+  }
+};
+
+struct Range {
+  std::uint64_t va = 0;
+  std::uint64_t bytes = 0;  ///< 0: the whole space
+};
+
+/// What one commit brings to the board.
+struct Batch {
+  std::uint64_t version = 0;
+  std::vector<std::pair<std::uint64_t, std::vector<PageRun>>> to_clear;
+  TableWrites writes;
+  std::vector<Range> owed;
+  std::vector<std::shared_ptr<void>> retired;
+};
+
+}  // namespace
+
+struct AddressSpace::Impl {
+  Impl(Board& of, DeviceHeap& from, Clear with) : board(of), heap(from), clear(std::move(with)) {}
+
+  Board& board;
+  DeviceHeap& heap;
+  Clear clear;
+  unsigned number = driver_space;
+
+  std::mutex commit_mutex;  ///< before `mutex`; held while the board works
+  bool root_set = false;    ///< under commit_mutex
+  std::atomic<std::uint64_t> committed{0};
+
+  std::mutex mutex;  ///< of all below; never held while the board works
+  std::atomic<std::uint64_t> changes{0};
+  std::unique_ptr<PageTables> tables;
+  std::vector<Range> owed;
+  std::vector<std::shared_ptr<void>> retired;
+  std::map<std::uint64_t, std::vector<PageRun>> to_clear;
+
+  Status build();
+  Status map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes, PageRights rights);
+  bool unmap_locked(std::uint64_t va, std::uint64_t bytes);
+  void owe(Range range);
+  Batch take_batch();
+  Status bring(const Batch& batch);
+  void put_back(Batch batch);
+};
+
+Status AddressSpace::Impl::build() {
+  Result<std::unique_ptr<PageTables>> made = PageTables::create(heap);
+  if (!made.ok()) {
+    return std::move(made).error();
+  }
+  tables = std::move(*made);
+  owed.reserve(most_ranges);
+  changes.store(1, std::memory_order_relaxed);  // the root itself
+  return {};
+}
+
+void AddressSpace::Impl::owe(Range range) {
+  if (owed.size() == 1 && owed.front().bytes == 0) {
+    return;
+  }
+  if (!owed.empty() && owed.back().va + owed.back().bytes == range.va) {
+    owed.back().bytes += range.bytes;
+    return;
+  }
+  if (owed.size() >= most_ranges) {
+    owed.assign(1, Range{});
+    return;
+  }
+  owed.push_back(range);
+}
+
+Status AddressSpace::Impl::map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes,
+                                      PageRights rights) {
+  Status set = tables->set(va, bytes, leaf_for(target, rights));
+  std::vector<DeviceAddress> unused = tables->take_unused_tables();
+  if (!unused.empty()) {
+    owe({va, bytes});
+    retired.push_back(std::make_shared<UnusedTables>(heap, std::move(unused)));
+  }
+  changes.fetch_add(1, std::memory_order_release);
+  return set;
+}
+
+bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) {
+  const bool seen = tables->clear(va, bytes);
+  to_clear.erase(to_clear.lower_bound(va), to_clear.lower_bound(va + bytes));
+  if (seen) {
+    owe({va, bytes});
+    changes.fetch_add(1, std::memory_order_release);
+  }
+  return seen;
+}
+
+Batch AddressSpace::Impl::take_batch() {
+  Batch batch;
+  batch.version = changes.load(std::memory_order_acquire);
+  batch.writes = tables->take_changes();
+  batch.owed.swap(owed);
+  batch.retired.swap(retired);
+  for (auto& entry : to_clear) {
+    batch.to_clear.emplace_back(entry.first, std::move(entry.second));
+  }
+  to_clear.clear();
+  return batch;
+}
+
+Status AddressSpace::Impl::bring(const Batch& batch) {
+  if (!batch.to_clear.empty()) {
+    std::vector<PageRun> runs;
+    for (const auto& entry : batch.to_clear) {
+      runs.insert(runs.end(), entry.second.begin(), entry.second.end());
+    }
+    if (Status cleared = clear(runs); !cleared.ok()) {
+      return cleared;
+    }
+  }
+  Mmu& mmu = board.mmu();
+  for (const TableWrites::Piece& piece : batch.writes.pieces) {
+    if (Status written =
+            mmu.write_entries(piece.at, std::span(batch.writes.entries).subspan(piece.first, piece.count));
+        !written.ok()) {
+      return written;
+    }
+  }
+  if (!batch.writes.pieces.empty()) {
+    if (Status flushed = mmu.flush_writes(); !flushed.ok()) {
+      return flushed;
+    }
+  }
+  if (!root_set) {
+    if (Status set = mmu.set_root(number, tables->root()); !set.ok()) {
+      return set;
+    }
+    root_set = true;
+  }
+  for (const Range& range : batch.owed) {
+    if (Status forgotten = mmu.invalidate(number, DeviceVa{range.va}, range.bytes); !forgotten.ok()) {
+      return forgotten;
+    }
+  }
+  return {};
+}
+
+void AddressSpace::Impl::put_back(Batch batch) {
+  const std::scoped_lock lock(mutex);
+  tables->put_back(batch.writes);
+  for (const Range& range : batch.owed) {
+    range.bytes == 0 ? owed.assign(1, Range{}) : owe(range);
+  }
+  retired.insert(retired.end(), std::make_move_iterator(batch.retired.begin()),
+                 std::make_move_iterator(batch.retired.end()));
+  for (auto& entry : batch.to_clear) {
+    to_clear.emplace(entry.first, std::move(entry.second));
+  }
+}
+
+AddressSpace::AddressSpace() = default;
+
+Result<std::unique_ptr<AddressSpace>> AddressSpace::create(Board& board, DeviceHeap& heap, Clear clear) {
+  std::unique_ptr<AddressSpace> space(new AddressSpace);
+  auto impl = std::make_unique<Impl>(board, heap, std::move(clear));
+  if (Status built = impl->build(); !built.ok()) {
+    return std::move(built).error();
+  }
+  Result<unsigned> number = board.mmu().acquire_space();
+  if (!number.ok()) {
+    return std::move(number).error();
+  }
+  impl->number = *number;
+  space->impl_ = std::move(impl);
+  return space;
+}
+
+Result<std::unique_ptr<AddressSpace>> AddressSpace::create_driver_space(Board& board, DeviceHeap& heap) {
+  std::unique_ptr<AddressSpace> space(new AddressSpace);
+  auto impl = std::make_unique<Impl>(board, heap, [](std::span<const PageRun>) { return Status{}; });
+  if (Status built = impl->build(); !built.ok()) {
+    return std::move(built).error();
+  }
+  space->impl_ = std::move(impl);
+  return space;
+}
+
+AddressSpace::~AddressSpace() {
+  if (!impl_) {
+    return;
+  }
+  if (impl_->root_set) {
+    // A board that does not answer cannot use the tables either: its loss was recorded where it was found.
+    static_cast<void>(impl_->board.mmu().clear_root(impl_->number));
+  }
+  if (impl_->number != driver_space) {
+    impl_->board.mmu().release_space(impl_->number);
+  }
+}
+
+unsigned AddressSpace::number() const noexcept { return impl_->number; }
+
+Status AddressSpace::map(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->map_locked(raw(va), target, bytes, rights);
+}
+
+bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes) {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->unmap_locked(raw(va), bytes);
+}
+
+Status AddressSpace::unmap_now(DeviceVa va, std::uint64_t bytes) {
+  return unmap(va, bytes) ? commit() : Status{};
+}
+
+Status AddressSpace::replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
+  {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->unmap_locked(raw(va), bytes);
+    if (Status mapped = impl_->map_locked(raw(va), target, bytes, rights); !mapped.ok()) {
+      return mapped;
+    }
+  }
+  return commit();
+}
+
+void AddressSpace::clear_before_use(DeviceVa va, std::vector<PageRun> runs) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->to_clear.insert_or_assign(raw(va), std::move(runs));
+}
+
+void AddressSpace::retire(std::shared_ptr<void> kept) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->retired.push_back(std::move(kept));
+  impl_->changes.fetch_add(1, std::memory_order_release);
+}
+
+Status AddressSpace::commit() {
+  Impl& impl = *impl_;
+  if (impl.committed.load(std::memory_order_acquire) == impl.changes.load(std::memory_order_acquire)) {
+    return {};
+  }
+  const std::scoped_lock commit_lock(impl.commit_mutex);
+  Batch batch;
+  {
+    const std::scoped_lock lock(impl.mutex);
+    batch = impl.take_batch();
+  }
+  if (Status brought = impl.bring(batch); !brought.ok()) {
+    impl.put_back(std::move(batch));
+    return brought;
+  }
+  impl.committed.store(batch.version, std::memory_order_release);
+  return {};  // the batch ends here, and with it what had been retired
+}
+
+}  // namespace datum

@@ -1,0 +1,188 @@
+#include "driver/memory/host_pool.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <datum/base/unique_fd.hpp>
+
+#include "driver/memory/dma_map.hpp"
+
+namespace datum {
+namespace {
+
+Error host_memory_error(std::string message, int error) {
+  return Error{ErrorCode::out_of_host_memory, error, std::move(message), {}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std::uint64_t bytes,
+                                                     std::uint64_t alignment) {
+  std::unique_ptr<HostPiece> piece(new HostPiece(window));
+  Result<AddressRange> range = window.take(bytes, alignment);
+  if (!range.ok()) {
+    return std::move(range).error();
+  }
+  piece->range_ = *range;
+  piece->reserved_ = true;
+  piece->bytes_ = bytes;
+  const UniqueFd file(::memfd_create("datum-host", MFD_CLOEXEC));
+  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), errno);
+  }
+  void* host = ::mmap(reinterpret_cast<void*>(range->base), bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED, file.get(), 0);
+  if (host == MAP_FAILED) {
+    return host_memory_error(fmt::format("{} bytes of host memory cannot be mapped", bytes), errno);
+  }
+  piece->mapped_ = true;
+  piece->host_ = static_cast<std::byte*>(host);
+  if (bytes >= large_page_bytes) {
+    ::madvise(host, bytes, MADV_HUGEPAGE);  // a wish; small pages serve as well
+  }
+  return piece;
+}
+
+HostPiece::~HostPiece() {
+  while (!boards_.empty()) {
+    unmap_for(*boards_.back().dma);
+  }
+  // Without its reservation back the range could be taken by anybody: it is then lost for the window.
+  const bool clean = !mapped_ || AddressWindow::release_pages(range_.base, bytes_).ok();
+  if (reserved_ && clean) {
+    window_.release(range_);
+  }
+}
+
+Status HostPiece::map_for(DmaMap& dma) {
+  for (const BoardMapping& mapping : boards_) {
+    if (mapping.dma == &dma) {
+      return {};
+    }
+  }
+  boards_.reserve(boards_.size() + 1);
+  Result<Iova> iova = dma.map({host_, align_up(bytes_, dma.granule_bytes())}, board::DmaAccess::read_write);
+  if (!iova.ok()) {
+    return std::move(iova).error();
+  }
+  boards_.push_back({&dma, *iova});
+  return {};
+}
+
+void HostPiece::unmap_for(DmaMap& dma) noexcept {
+  const auto found = std::find_if(boards_.begin(), boards_.end(),
+                                  [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
+  if (found != boards_.end()) {
+    dma.unmap(found->iova, align_up(bytes_, dma.granule_bytes()));
+    boards_.erase(found);
+  }
+}
+
+Iova HostPiece::iova(const DmaMap& dma) const noexcept {
+  for (const BoardMapping& mapping : boards_) {
+    if (mapping.dma == &dma) {
+      return mapping.iova;
+    }
+  }
+  return Iova{};
+}
+
+Result<HostPages> HostPool::take_block(unsigned order) {
+  std::optional<BuddyBlock> block = blocks_.take(order);
+  if (!block) {
+    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, piece_bytes, piece_bytes);
+    if (!piece.ok()) {
+      return std::move(piece).error();
+    }
+    const std::uint32_t slab = blocks_.add_slab();
+    if (slab >= slabs_.size()) {
+      slabs_.resize(slab + 1);
+    }
+    slabs_[slab] = std::move(*piece);
+    block = blocks_.take(order);
+  }
+  if (block->slab == spare_slab_) {
+    spare_slab_ = AddressRange::no_slab;
+  }
+  HostPiece* piece = slabs_[block->slab].get();
+  return HostPages{piece, piece->host() + block->page * small_page_bytes, small_page_bytes << order, *block,
+                   false};
+}
+
+void HostPool::release_block(const HostPages& pages) noexcept {
+  if (!blocks_.release(pages.block)) {
+    return;
+  }
+  if (spare_slab_ != AddressRange::no_slab && spare_slab_ != pages.block.slab) {
+    blocks_.remove_slab(pages.block.slab);
+    slabs_[pages.block.slab].reset();
+    return;
+  }
+  spare_slab_ = pages.block.slab;
+}
+
+Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment,
+                                 std::span<DmaMap* const> maps) {
+  const std::uint64_t whole = align_up(bytes, small_page_bytes);
+  const std::scoped_lock lock(mutex_);
+  HostPages pages;
+  if (whole <= piece_bytes / 2 && alignment <= piece_bytes / 2) {
+    Result<HostPages> block = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)));
+    if (!block.ok()) {
+      return block;
+    }
+    pages = *block;
+  } else {
+    large_.reserve(large_.size() + 1);
+    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment);
+    if (!piece.ok()) {
+      return std::move(piece).error();
+    }
+    large_.push_back(std::move(*piece));
+    pages = {large_.back().get(), large_.back()->host(), whole, {}, true};
+  }
+  for (DmaMap* dma : maps) {
+    if (Status mapped = pages.piece->map_for(*dma); !mapped.ok()) {
+      if (pages.whole_piece) {
+        large_.pop_back();
+      } else {
+        release_block(pages);
+      }
+      return std::move(mapped).error();
+    }
+  }
+  return pages;
+}
+
+void HostPool::release(const HostPages& pages) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (!pages.whole_piece) {
+    release_block(pages);
+    return;
+  }
+  const auto found = std::find_if(large_.begin(), large_.end(), [&](const std::unique_ptr<HostPiece>& piece) {
+    return piece.get() == pages.piece;
+  });
+  if (found != large_.end()) {
+    std::swap(*found, large_.back());
+    large_.pop_back();
+  }
+}
+
+void HostPool::forget_board(DmaMap& dma) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (const std::unique_ptr<HostPiece>& piece : slabs_) {
+    if (piece) {
+      piece->unmap_for(dma);
+    }
+  }
+  for (const std::unique_ptr<HostPiece>& piece : large_) {
+    piece->unmap_for(dma);
+  }
+}
+
+}  // namespace datum

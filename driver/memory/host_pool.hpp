@@ -1,0 +1,108 @@
+// Host memory that boards may reach: pieces over memfds inside the address window, each mapped for a board
+// once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <datum/base/address.hpp>
+#include <datum/base/result.hpp>
+
+#include "driver/memory/address_window.hpp"
+#include "driver/memory/buddy_pages.hpp"
+
+namespace datum {
+
+class DmaMap;
+
+/// One mapping of a memfd at a range of the window, and the addresses at which boards see it. Unmaps
+/// everywhere when it is destroyed.
+class HostPiece {
+ public:
+  /// `bytes` is a multiple of 4 KiB. Contents are zero. out_of_host_memory.
+  static Result<std::unique_ptr<HostPiece>> create(AddressWindow& window, std::uint64_t bytes,
+                                                   std::uint64_t alignment);
+  ~HostPiece();
+  HostPiece(const HostPiece&) = delete;
+  HostPiece& operator=(const HostPiece&) = delete;
+
+  /// Makes the piece visible to the board of `dma` if it is not. out_of_host_memory with limit and cure.
+  Status map_for(DmaMap& dma);
+  /// The board is about to go.
+  void unmap_for(DmaMap& dma) noexcept;
+
+  [[nodiscard]] std::byte* host() const noexcept { return host_; }
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+
+  /// `dma` is one for which it was mapped.
+  [[nodiscard]] Iova iova(const DmaMap& dma) const noexcept;
+
+ private:
+  struct BoardMapping {
+    DmaMap* dma = nullptr;
+    Iova iova{};
+  };
+
+  explicit HostPiece(AddressWindow& window) : window_(window) {}
+
+  AddressWindow& window_;
+  AddressRange range_{};
+  bool reserved_ = false;
+  bool mapped_ = false;
+  std::byte* host_ = nullptr;
+  std::uint64_t bytes_ = 0;
+  std::vector<BoardMapping> boards_;
+};
+
+/// Pages out of a pool. A plain token: given back by hand, exactly once.
+struct HostPages {
+  HostPiece* piece = nullptr;
+  std::byte* host = nullptr;
+  std::uint64_t bytes = 0;
+  BuddyBlock block{};
+  bool whole_piece = false;
+
+  /// `dma` is one of those that the pages were taken for.
+  [[nodiscard]] Iova iova(const DmaMap& dma) const noexcept {
+    return piece->iova(dma) + static_cast<std::uint64_t>(host - piece->host());
+  }
+};
+
+/// Up to 1 MiB out of shared pieces of 2 MiB, so that little lockable memory goes far; above, a piece of its
+/// own. Kernel calls only when a piece comes or goes. Thread safe.
+class HostPool {
+ public:
+  static constexpr std::uint64_t piece_bytes = large_page_bytes;
+
+  explicit HostPool(AddressWindow& window) : window_(window) {}
+
+  HostPool(const HostPool&) = delete;
+  HostPool& operator=(const HostPool&) = delete;
+
+  /// Whole pages of at least `bytes` > 0, reachable for the board of each of `maps`. `alignment` is a power
+  /// of two up to AddressWindow::max_alignment_bytes. out_of_host_memory: the message names the limit.
+  /// Contents are what they were.
+  Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps);
+  /// No board may be able to reach the pages any longer.
+  void release(const HostPages& pages) noexcept;
+  /// Unmaps every piece for a board that is about to go.
+  void forget_board(DmaMap& dma) noexcept;
+
+ private:
+  Result<HostPages> take_block(unsigned order);
+  void release_block(const HostPages& pages) noexcept;
+
+  AddressWindow& window_;
+  std::mutex mutex_;
+  BuddyPages blocks_;
+  std::vector<std::unique_ptr<HostPiece>> slabs_;  ///< by slab number of `blocks_`
+  std::vector<std::unique_ptr<HostPiece>> large_;
+  std::uint32_t spare_slab_ = AddressRange::no_slab;
+};
+
+}  // namespace datum

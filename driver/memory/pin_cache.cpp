@@ -1,0 +1,229 @@
+#include "driver/memory/pin_cache.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <iterator>
+#include <span>
+#include <sys/mman.h>
+
+#include <fmt/format.h>
+
+#include "driver/memory/address_space.hpp"
+#include "driver/memory/dma_map.hpp"
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
+
+namespace datum {
+namespace {
+
+bool writes(board::DmaAccess access) noexcept {
+  return (static_cast<unsigned>(access) & static_cast<unsigned>(board::DmaAccess::write)) != 0;
+}
+
+std::span<std::byte> host_span(std::uint64_t first, std::uint64_t bytes) noexcept {
+  return {reinterpret_cast<std::byte*>(first), bytes};
+}
+
+Error not_accessible(std::uint64_t first, std::uint64_t bytes, bool written, int error) {
+  return Error{ErrorCode::invalid_argument,
+               error,
+               fmt::format("{} bytes at {:#x} are neither memory of this driver nor {} memory of the process",
+                           bytes, first, written ? "writable" : "readable"),
+               {}};
+}
+
+/// Kernels before 5.14 do not know the question that check_access asks, and answer as if the memory could not
+/// be accessed.
+bool kernel_can_tell() noexcept {
+  static constinit std::atomic<int> known{0};
+  int answer = known.load(std::memory_order_relaxed);
+  if (answer == 0) {
+    const std::uint64_t page = align_down(reinterpret_cast<std::uintptr_t>(&answer), small_page_bytes);
+    answer = ::madvise(reinterpret_cast<void*>(page), small_page_bytes, MADV_POPULATE_READ) == 0 ? 1 : -1;
+    known.store(answer, std::memory_order_relaxed);
+  }
+  return answer > 0;
+}
+
+/// The kernel's word on whether the pages are there and may be accessed that way; brings them in. A kernel
+/// that cannot tell leaves it to the pinning.
+Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess access) {
+  const int question = writes(access) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  if (!kernel_can_tell() || ::madvise(reinterpret_cast<void*>(first), bytes, question) == 0) {
+    return {};
+  }
+  if (errno == ENOMEM && ::madvise(reinterpret_cast<void*>(first), bytes, MADV_NORMAL) == 0) {
+    return Error{ErrorCode::out_of_host_memory,
+                 ENOMEM,
+                 fmt::format("the {} bytes at {:#x} cannot be brought into memory", bytes, first),
+                 {}};
+  }
+  return not_accessible(first, bytes, writes(access), errno);
+}
+
+}  // namespace
+
+PinCache::~PinCache() {
+  while (!holds_.empty()) {
+    unpin(holds_.begin()->first);
+  }
+}
+
+Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::uint64_t granule = dma_.granule_bytes();
+  if (bytes == 0 || address + bytes < address || address + bytes > (1ULL << 47U)) {
+    return not_accessible(address, bytes, writes(access), 0);
+  }
+  const Pages pages{align_down(address, granule), align_up(address + bytes, granule)};
+  const std::scoped_lock lock(mutex_);
+  Result<std::vector<std::uint64_t>> held = hold(pages, access);
+  if (!held.ok()) {
+    return std::move(held).error();
+  }
+  const std::uint64_t token = next_token_++;
+  try {
+    holds_.emplace(token, *held);
+  } catch (...) {
+    let_go(*held);
+    throw;
+  }
+  return token;
+}
+
+Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess access) {
+  std::vector<std::uint64_t> firsts;
+  const auto failed = [&](Status status) {
+    let_go(firsts);
+    return std::move(status).error();
+  };
+  for (std::uint64_t at = pages.first; at < pages.end;) {
+    if (firsts.size() == firsts.capacity()) {
+      firsts.reserve(2 * firsts.size() + 1);  // before the segment is counted
+    }
+    auto next = segments_.upper_bound(at);
+    const bool covered =
+        next != segments_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > at;
+    if (!covered) {
+      const std::uint64_t gap_end = next == segments_.end() ? pages.end : std::min(pages.end, next->first);
+      if (Status added = add_segment({at, gap_end}, access); !added.ok()) {
+        return failed(std::move(added));
+      }
+      next = segments_.upper_bound(at);
+    }
+    auto& [first, segment] = *std::prev(next);
+    ++segment.pins;
+    firsts.push_back(first);
+    if (writes(access) && !writes(segment.access)) {
+      if (Status widened = widen_access(first, segment); !widened.ok()) {
+        return failed(std::move(widened));
+      }
+    }
+    at = first + segment.bytes;
+  }
+  return firsts;
+}
+
+Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
+  const std::uint64_t bytes = pages.end - pages.first;
+  if (Status accessible = check_access(pages.first, bytes, access); !accessible.ok()) {
+    return accessible;
+  }
+  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0}).first;
+  // The board reads what it is to write as well: a copy may begin or end inside a word.
+  Result<Iova> iova = dma_.map(host_span(pages.first, bytes),
+                               writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
+  if (!iova.ok()) {
+    segments_.erase(entry);
+    if (iova.error().code == ErrorCode::insufficient_permissions) {
+      return not_accessible(pages.first, bytes, writes(access), iova.error().errno_value);
+    }
+    return std::move(iova).error();
+  }
+  entry->second.iova = *iova;
+  PageTarget target;
+  target.host = true;
+  target.iova = *iova;
+  if (Status mapped =
+          space_.map(DeviceVa{pages.first}, target, bytes, PageRights{.writable = writes(access)});
+      !mapped.ok()) {
+    dma_.unmap(*iova, bytes);
+    segments_.erase(entry);
+    return mapped;
+  }
+  return {};
+}
+
+/// Commands in flight go on reading meanwhile: the pages get a second address first, and lose the first one
+/// when no access uses it.
+Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
+  if (Status accessible = check_access(first, segment.bytes, board::DmaAccess::write); !accessible.ok()) {
+    return accessible;
+  }
+  Result<Iova> iova = dma_.map(host_span(first, segment.bytes), board::DmaAccess::read_write);
+  if (!iova.ok()) {
+    return std::move(iova).error();
+  }
+  PageTarget target;
+  target.host = true;
+  target.iova = *iova;
+  if (Status replaced = space_.replace(DeviceVa{first}, target, segment.bytes, PageRights{});
+      !replaced.ok()) {
+    // Which of the two the board uses is not known: both stay until the segment goes. That only happens to a
+    // board that no longer answers.
+    return replaced;
+  }
+  dma_.unmap(segment.iova, segment.bytes);
+  segment.iova = *iova;
+  segment.access = board::DmaAccess::read_write;
+  return {};
+}
+
+void PinCache::unpin(std::uint64_t token) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto held = holds_.find(token);
+  if (held != holds_.end()) {
+    let_go(held->second);
+    holds_.erase(held);
+  }
+}
+
+void PinCache::let_go(const std::vector<std::uint64_t>& firsts) noexcept {
+  try {
+    bool owed = false;
+    for (const std::uint64_t first : firsts) {
+      Segment& segment = segments_.at(first);
+      if (--segment.pins == 0) {
+        owed = space_.unmap(DeviceVa{first}, segment.bytes) || owed;
+      }
+    }
+    if (owed) {
+      // A board that does not answer any longer cannot use the pages.
+      static_cast<void>(space_.commit());
+    }
+  } catch (...) {
+    // No memory to tell the board: the IOMMU stands behind it and refuses what it still tries.
+  }
+  for (const std::uint64_t first : firsts) {
+    const auto entry = segments_.find(first);
+    if (entry != segments_.end() && entry->second.pins == 0) {
+      dma_.unmap(entry->second.iova, entry->second.bytes);
+      segments_.erase(entry);
+    }
+  }
+}
+
+std::uint64_t PinCache::pinned_bytes() {
+  const std::scoped_lock lock(mutex_);
+  std::uint64_t bytes = 0;
+  for (const auto& entry : segments_) {
+    bytes += entry.second.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace datum

@@ -1,0 +1,157 @@
+#include "driver/object/context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/command/ring_scheduler.hpp"
+#include "driver/memory/address_window.hpp"
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/dma_map.hpp"
+#include "driver/memory/pin_cache.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+
+Pin::Pin(Pin&& other) noexcept : cache_(std::exchange(other.cache_, nullptr)), token_(other.token_) {}
+
+Pin& Pin::operator=(Pin&& other) noexcept {
+  if (this != &other) {
+    release();
+    cache_ = std::exchange(other.cache_, nullptr);
+    token_ = other.token_;
+  }
+  return *this;
+}
+
+Pin::~Pin() { release(); }
+
+void Pin::release() noexcept {
+  if (cache_ != nullptr) {
+    std::exchange(cache_, nullptr)->unpin(token_);
+  }
+}
+
+Context::Context(Driver& driver, std::vector<Device*> devices)
+    : driver_(driver), id_(driver.next_context_id()), devices_(std::move(devices)) {}
+
+Result<std::unique_ptr<Context>> Context::create(Driver& driver, std::vector<Device*> devices) {
+  std::unique_ptr<Context> context(new Context(driver, std::move(devices)));
+  if (Status built = context->build(); !built.ok()) {
+    return std::move(built).error();
+  }
+  return context;
+}
+
+Status Context::build() {
+  spaces_.reserve(devices_.size());
+  pins_.reserve(devices_.size());
+  for (Device* device : devices_) {
+    Result<std::unique_ptr<AddressSpace>> space =
+        AddressSpace::create(device->board(), device->heap(0), [device](std::span<const PageRun> runs) {
+          return device->rings().clear_pages(runs);
+        });
+    if (!space.ok()) {
+      return std::move(space).error();
+    }
+    pins_.push_back(std::make_unique<PinCache>(**space, device->dma()));
+    device->add_space(**space);
+    spaces_.push_back(std::move(*space));
+  }
+  Result<HandleSlot*> slot = register_handle(ObjectType::context, this);
+  if (!slot.ok()) {
+    return std::move(slot).error();
+  }
+  handle_ = *slot;
+  return {};
+}
+
+Context::~Context() {
+  unregister_handle(handle_);
+  pins_.clear();
+  std::vector<std::shared_ptr<MemoryBacking>> freed;
+  while (MemoryBacking* backing = allocations_.first()) {
+    if (const auto allocation = driver_.registry().erase(backing->base(), this)) {
+      forget(*backing, *allocation, false);
+    }
+    freed.push_back(allocations_.remove(*backing));
+  }
+  for (std::size_t index = 0; index < spaces_.size(); ++index) {
+    devices_[index]->remove_space(*spaces_[index]);
+  }
+  spaces_.clear();  // the board has forgotten the spaces from here on; then the memory goes
+}
+
+std::size_t Context::index_of(const Device& device) const noexcept {
+  return static_cast<std::size_t>(std::find(devices_.begin(), devices_.end(), &device) - devices_.begin());
+}
+
+bool Context::has(const Device& device) const noexcept { return index_of(device) != devices_.size(); }
+
+AddressSpace& Context::space(const Device& device) noexcept { return *spaces_[index_of(device)]; }
+
+std::optional<Allocation> Context::find(const void* pointer) const noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  std::optional<Allocation> allocation = driver_.registry().find(address);
+  if (allocation && (allocation->context != this || !allocation->covers(address))) {
+    allocation.reset();
+  }
+  return allocation;
+}
+
+Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::uint64_t bytes,
+                                     board::DmaAccess access) {
+  if (bytes == 0) {
+    return Pin{};
+  }
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::optional<Allocation> known = driver_.registry().find(address);
+  if (!known) {
+    if (driver_.window().overlaps(address, bytes)) {
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} bytes at {:#x} are no live allocation: it was freed, or never was one", bytes,
+                      address));
+    }
+    PinCache& pins = *pins_[index_of(device)];
+    Result<std::uint64_t> token = pins.pin(pointer, bytes, access);
+    if (!token.ok()) {
+      return std::move(token).error();
+    }
+    return Pin{&pins, *token};
+  }
+  if (known->context != this) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("the memory at {:#x} belongs to another context", address));
+  }
+  if (known->kind == AllocationKind::device && known->device != &device) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the memory at {:#x} belongs to another device, which this one cannot access", address));
+  }
+  if (!known->covers(address) || bytes > known->size_bytes - (address - known->base)) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} bytes at {:#x} leave the allocation of {} bytes at {:#x}", bytes,
+                                  address, known->size_bytes, known->base));
+  }
+  return Pin{};
+}
+
+Status Context::map_block(Device& device, const HostBlock& block, PageRights rights) {
+  if (!is_aligned(block.bytes | reinterpret_cast<std::uintptr_t>(block.host), small_page_bytes)) {
+    return make_error(ErrorCode::invalid_argument,
+                      "a block that is to appear in a space has to be made of whole pages");
+  }
+  PageTarget target;
+  target.host = true;
+  target.iova = block.iova;
+  return space(device).map(device_va(block.host), target, block.bytes, rights);
+}
+
+Status Context::unmap_block(Device& device, const HostBlock& block) {
+  return space(device).unmap_now(device_va(block.host), block.bytes);
+}
+
+}  // namespace datum

@@ -1,0 +1,222 @@
+// Allocations of a context.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/memory/address_window.hpp"
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/dma_map.hpp"
+#include "driver/object/context.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+namespace {
+
+std::uint64_t smallest_page_of(const std::vector<PageRun>& runs) noexcept {
+  const bool all_large = std::all_of(runs.begin(), runs.end(), [](const PageRun& run) {
+    return is_aligned(run.first.offset_bytes | run.bytes, large_page_bytes);
+  });
+  return all_large ? large_page_bytes : small_page_bytes;
+}
+
+}  // namespace
+
+Status Context::map_device(Device& device, MemoryBacking& backing) {
+  AddressSpace& pages = space(device);
+  std::uint64_t va = backing.base();
+  for (const PageRun& run : backing.runs()) {
+    PageTarget target;
+    target.device = run.first;
+    if (Status mapped = pages.map(DeviceVa{va}, target, run.bytes, PageRights{}); !mapped.ok()) {
+      if (va != backing.base() && pages.unmap(DeviceVa{backing.base()}, va - backing.base())) {
+        pages.retire(
+            backing
+                .shared_from_this());  // another thread's commit has shown the board what was mapped so far
+      }
+      return mapped;
+    }
+    va += run.bytes;
+  }
+  if (std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), id_); !foreign.empty()) {
+    pages.clear_before_use(DeviceVa{backing.base()}, std::move(foreign));
+  }
+  return {};
+}
+
+Status Context::map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights) {
+  for (std::size_t index = 0; index < devices_.size(); ++index) {
+    PageTarget target;
+    target.host = true;
+    target.iova = backing.pages().iova(devices_[index]->dma());
+    if (Status mapped = spaces_[index]->map(DeviceVa{backing.base()}, target, bytes, rights); !mapped.ok()) {
+      while (index-- > 0) {
+        if (spaces_[index]->unmap(DeviceVa{backing.base()}, bytes)) {
+          spaces_[index]->retire(backing.shared_from_this());
+        }
+      }
+      return mapped;
+    }
+  }
+  return {};
+}
+
+Result<void*> Context::publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation,
+                               std::uint64_t bytes) {
+  allocation.id = driver_.next_allocation_id();
+  allocation.base = backing->base();
+  allocation.size_bytes = bytes;
+  allocation.span_bytes = align_up(bytes, small_page_bytes);
+  allocation.context = this;
+  allocation.backing = backing.get();
+  {
+    const std::scoped_lock lock(allocations_mutex_);
+    allocations_.add(backing);
+  }
+  try {
+    if (Status inserted = driver_.registry().insert(allocation); inserted.ok()) {
+      return reinterpret_cast<void*>(allocation.base);
+    } else {
+      forget(*backing, allocation, true);
+      const std::scoped_lock lock(allocations_mutex_);
+      allocations_.remove(*backing);
+      return std::move(inserted).error();
+    }
+  } catch (...) {
+    forget(*backing, allocation, true);
+    const std::scoped_lock lock(allocations_mutex_);
+    allocations_.remove(*backing);
+    throw;
+  }
+}
+
+Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
+                                       std::uint64_t alignment) {
+  DeviceHeap& heap = device.heap(ordinal);
+  const auto attempt = [&]() -> Result<std::shared_ptr<MemoryBacking>> {
+    Result<std::shared_ptr<MemoryBacking>> backing =
+        MemoryBacking::take_device(driver_.window(), heap, bytes, alignment);
+    if (backing.ok()) {
+      if (Status mapped = map_device(device, **backing); !mapped.ok()) {
+        return std::move(mapped).error();
+      }
+    }
+    return backing;
+  };
+  Result<std::shared_ptr<MemoryBacking>> backing = attempt();
+  if (!backing.ok() && bytes <= heap.usable_bytes()) {
+    // What was freed may still wait for the board's word. If the board does not give it, the answer stays
+    // what it was.
+    static_cast<void>(device.drain_quarantine());
+    backing = attempt();
+  }
+  if (!backing.ok()) {
+    return std::move(backing).error();
+  }
+  Allocation allocation;
+  allocation.kind = AllocationKind::device;
+  allocation.device = &device;
+  allocation.ordinal = ordinal;
+  allocation.page_bytes = smallest_page_of((*backing)->runs());
+  return publish(std::move(*backing), allocation, bytes);
+}
+
+Result<std::shared_ptr<MemoryBacking>> Context::take_host_pages(std::uint64_t bytes,
+                                                                std::uint64_t alignment) {
+  std::array<DmaMap*, 8> few{};
+  std::vector<DmaMap*> many;
+  std::span<DmaMap*> maps(few.data(), std::min(devices_.size(), few.size()));
+  if (devices_.size() > few.size()) {
+    many.resize(devices_.size());
+    maps = many;
+  }
+  std::transform(devices_.begin(), devices_.end(), maps.begin(),
+                 [](Device* device) { return &device->dma(); });
+  Result<std::shared_ptr<MemoryBacking>> backing =
+      MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment);
+  if (backing.ok()) {
+    return backing;
+  }
+  for (Device* device : devices_) {
+    static_cast<void>(device->drain_quarantine());
+  }
+  return MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment);
+}
+
+Result<void*> Context::allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
+                                        std::uint64_t alignment, bool read_only_for_device) {
+  Result<std::shared_ptr<MemoryBacking>> backing = take_host_pages(bytes, alignment);
+  if (!backing.ok()) {
+    return std::move(backing).error();
+  }
+  if (Status mapped = map_host(**backing, align_up(bytes, small_page_bytes),
+                               PageRights{.writable = !read_only_for_device});
+      !mapped.ok()) {
+    return std::move(mapped).error();
+  }
+  Allocation allocation;
+  allocation.kind = kind;
+  allocation.device = device;
+  allocation.page_bytes = small_page_bytes;
+  allocation.read_only_for_device = read_only_for_device;
+  return publish(std::move(*backing), allocation, bytes);
+}
+
+Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignment,
+                                     bool read_only_for_device) {
+  return allocate_in_host(AllocationKind::host, nullptr, bytes, alignment, read_only_for_device);
+}
+
+Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment) {
+  return allocate_in_host(AllocationKind::shared, device, bytes, alignment, false);
+}
+
+/// Takes an allocation out of the spaces; whether a board may have seen it. With `retire` its backing stays
+/// alive until every board that may know the pages has forgotten them.
+bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool retire) {
+  bool seen = false;
+  for (std::size_t index = 0; index < devices_.size(); ++index) {
+    if (backing.on_device() && devices_[index] != allocation.device) {
+      continue;
+    }
+    if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes)) {
+      continue;
+    }
+    seen = true;
+    if (backing.on_device()) {
+      backing.heap().set_owner(backing.runs(), id_);
+    }
+    if (retire) {
+      spaces_[index]->retire(backing.shared_from_this());
+    }
+  }
+  return seen;
+}
+
+Status Context::free(void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::optional<Allocation> allocation = driver_.registry().erase(address, this);
+  if (!allocation) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("{:#x} is not the first byte of a live allocation of this context", address));
+  }
+  MemoryBacking& backing = *allocation->backing;
+  const bool kept = forget(backing, *allocation, true);
+  if (kept && !backing.on_device() && backing.pages().whole_piece) {
+    // Much memory of the host's: it is worth asking the boards now, instead of before the next command.
+    for (const std::unique_ptr<AddressSpace>& space : spaces_) {
+      static_cast<void>(space->commit());
+    }
+  }
+  std::shared_ptr<MemoryBacking> ended;
+  {
+    const std::scoped_lock lock(allocations_mutex_);
+    ended = allocations_.remove(backing);
+  }
+  return {};  // the memory goes here, unless a space keeps it
+}
+
+}  // namespace datum

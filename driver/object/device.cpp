@@ -1,0 +1,160 @@
+#include "driver/object/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "driver/command/ring_scheduler.hpp"
+#include "driver/memory/address_space.hpp"
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/dma_map.hpp"
+#include "driver/memory/host_memory.hpp"
+#include "driver/memory/host_pool.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+namespace {
+
+// Queues share rings, so any number would work; this is how many can have work outstanding at one time
+// without sharing, on a board of 64 rings with room to spare.
+constexpr unsigned most_queues = 32;
+
+// A table of the lowest level stands for 2 MiB, so tables for all of the memory take a 512th of it; the rest
+// is for upper levels and the spaces of other contexts.
+std::uint64_t table_reserve_for(const BoardCapabilities& board) noexcept {
+  return align_up(board.memory_bytes / 512 + board.memory_bytes / 4096, small_page_bytes) + (1ULL << 20U);
+}
+
+/// Two independent FNV-1a sums of what tells the board from every other one: its ids, its place and its
+/// address.
+std::array<std::uint8_t, 16> uuid_of(const board::FunctionInfo& info) {
+  const std::string identity = std::to_string(info.vendor_id) + ':' + std::to_string(info.device_id) + ':' +
+                               std::to_string(info.pci.domain) + ':' + std::to_string(info.pci.bus) + ':' +
+                               std::to_string(info.pci.device) + '.' + std::to_string(info.pci.function) +
+                               ':' + info.address;
+  std::array<std::uint8_t, 16> uuid{};
+  for (unsigned half = 0; half < 2; ++half) {
+    std::uint64_t sum = 0xcbf29ce484222325ULL + half;
+    for (const char letter : identity) {
+      sum = (sum ^ static_cast<std::uint8_t>(letter)) * 0x100000001b3ULL;
+    }
+    std::memcpy(uuid.data() + 8 * half, &sum, sizeof(sum));
+  }
+  return uuid;
+}
+
+}  // namespace
+
+Device::Device(Driver& driver, std::unique_ptr<Board> board, unsigned index)
+    : driver_(driver), board_(std::move(board)), index_(index) {}
+
+Result<std::unique_ptr<Device>> Device::create(Driver& driver, std::unique_ptr<Board> board, unsigned index) {
+  std::unique_ptr<Device> device(new Device(driver, std::move(board), index));
+  if (Status built = device->build(); !built.ok()) {
+    return std::move(built).error();
+  }
+  return device;
+}
+
+Status Device::build() {
+  const BoardCapabilities& board = board_->capabilities();
+  uuid_ = uuid_of(board_->function().info());
+  dma_ = std::make_unique<DmaMap>(board_->function());
+  dram_ = std::make_unique<DeviceHeap>(DeviceHeap::Options{0, board.memory_bytes, board.aperture_fixed_bytes,
+                                                           board.memory_clean, table_reserve_for(board)});
+  if (board.onchip_bytes >= small_page_bytes) {
+    onchip_ =
+        std::make_unique<DeviceHeap>(DeviceHeap::Options{1, board.onchip_bytes, 0, board.memory_clean, 0});
+  }
+  arena_ = std::make_unique<HostArena>(driver_.host_pool(), *dma_);
+  if (Status built = build_driver_space(); !built.ok()) {
+    return built;
+  }
+  Result<std::unique_ptr<RingScheduler>> rings = RingScheduler::create(*this);
+  if (!rings.ok()) {
+    return std::move(rings).error();
+  }
+  rings_ = std::move(*rings);
+  for (unsigned ordinal = 0; ordinal < memory_count(); ++ordinal) {
+    Result<HandleSlot*> slot = register_handle(ObjectType::sysman_memory, &heap(ordinal));
+    if (!slot.ok()) {
+      return std::move(slot).error();
+    }
+    sysman_memories_[ordinal] = *slot;
+  }
+  Result<HandleSlot*> slot = register_handle(ObjectType::device, this);
+  if (!slot.ok()) {
+    return std::move(slot).error();
+  }
+  handle_ = *slot;
+  return {};
+}
+
+/// All of the board's memory, so that the driver's own ring can reach any page. Nothing in it ever changes.
+Status Device::build_driver_space() {
+  Result<std::unique_ptr<AddressSpace>> space = AddressSpace::create_driver_space(*board_, *dram_);
+  if (!space.ok()) {
+    return std::move(space).error();
+  }
+  driver_space_ = std::move(*space);
+  PageTarget target;
+  if (Status mapped = driver_space_->map(DeviceVa{0}, target, dram_->total_bytes(), PageRights{});
+      !mapped.ok()) {
+    return mapped;
+  }
+  if (onchip_ != nullptr) {
+    target.device.ordinal = 1;
+    if (Status mapped = driver_space_->map(DeviceVa{driver_space_onchip_base}, target, onchip_->total_bytes(),
+                                           PageRights{});
+        !mapped.ok()) {
+      return mapped;
+    }
+  }
+  return driver_space_->commit();
+}
+
+Device::~Device() {
+  unregister_handle(handle_);
+  for (HandleSlot* slot : sysman_memories_) {
+    unregister_handle(slot);
+  }
+  rings_.reset();
+  driver_space_.reset();
+  arena_.reset();
+  if (dma_ != nullptr) {
+    driver_.host_pool().forget_board(*dma_);
+  }
+}
+
+DeviceHeap& Device::heap(unsigned ordinal) noexcept { return ordinal == 0 ? *dram_ : *onchip_; }
+
+unsigned Device::queue_count() const noexcept {
+  return std::min(board_->capabilities().ring_count - 1, most_queues);
+}
+
+std::uint64_t Device::max_allocation_bytes() noexcept {
+  return std::max(dram_->usable_bytes(), onchip_ != nullptr ? onchip_->usable_bytes() : 0);
+}
+
+void Device::add_space(AddressSpace& space) {
+  const std::scoped_lock lock(spaces_mutex_);
+  spaces_.push_back(&space);
+}
+
+void Device::remove_space(AddressSpace& space) noexcept {
+  const std::scoped_lock lock(spaces_mutex_);
+  std::erase(spaces_, &space);
+}
+
+Status Device::drain_quarantine() {
+  const std::scoped_lock lock(spaces_mutex_);
+  Status first;
+  for (AddressSpace* space : spaces_) {
+    if (Status committed = space->commit(); !committed.ok() && first.ok()) {
+      first = std::move(committed);
+    }
+  }
+  return first;
+}
+
+}  // namespace datum

@@ -1,0 +1,130 @@
+#include "driver/object/driver.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "driver/device/backend_table.hpp"
+#include "driver/device/board.hpp"
+#include "driver/memory/address_window.hpp"
+#include "driver/memory/host_pool.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/process_life.hpp"
+
+namespace datum {
+namespace {
+
+/// The driver of one life of the process chain. A forked child finds its parent's and leaves it alone.
+struct Current {
+  std::uint32_t life = 0;
+  Driver* driver = nullptr;
+};
+
+constinit std::atomic<const Current*> current{nullptr};
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const auto first = text.find_first_not_of(" \t");
+  return first == std::string_view::npos ? std::string_view{}
+                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// "latency=10" continues the address before it; "rtl", "rtl:seed=7" and "vfio:0000:03:00.0" begin one.
+bool is_option(std::string_view piece) noexcept {
+  const auto equals = piece.find('=');
+  return equals != std::string_view::npos && piece.substr(0, equals).find(':') == std::string_view::npos;
+}
+
+}  // namespace
+
+Driver::Driver() = default;
+
+Driver::~Driver() {
+  unregister_handle(handle_);
+  devices_.clear();
+}
+
+Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board>> boards) {
+  std::unique_ptr<Driver> driver(new Driver);
+  driver->registry_ = std::make_unique<Registry>();
+  Result<std::unique_ptr<AddressWindow>> window = AddressWindow::reserve();
+  if (!window.ok()) {
+    return std::move(window).error();
+  }
+  driver->window_ = std::move(*window);
+  driver->host_pool_ = std::make_unique<HostPool>(*driver->window_);
+  unsigned index = 0;
+  for (std::unique_ptr<Board>& board : boards) {
+    Result<std::unique_ptr<Device>> device = Device::create(*driver, std::move(board), index++);
+    if (!device.ok()) {
+      return std::move(device).error();
+    }
+    driver->devices_.push_back(std::move(*device));
+  }
+  Result<HandleSlot*> slot = register_handle(ObjectType::driver, driver.get());
+  if (!slot.ok()) {
+    return std::move(slot).error();
+  }
+  driver->handle_ = *slot;
+  return driver;
+}
+
+Result<std::unique_ptr<Driver>> Driver::open(const std::vector<std::string>& addresses) {
+  std::vector<std::unique_ptr<Board>> boards;
+  for (const std::string& address : addresses) {
+    Result<std::unique_ptr<Board>> board = Board::open(address);
+    if (!board.ok()) {
+      Error error = std::move(board).error();
+      error.message = fmt::format("the board {} cannot be used: {}", address, error.message);
+      return error;
+    }
+    boards.push_back(std::move(*board));
+  }
+  return create(std::move(boards));
+}
+
+std::vector<std::string> split_board_addresses(std::string_view text) {
+  std::vector<std::string> addresses;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view piece = trimmed(text.substr(at, end - at));
+    if (is_option(piece) && !addresses.empty()) {
+      addresses.back().append(",").append(piece);
+    } else if (!piece.empty()) {
+      addresses.emplace_back(piece);
+    }
+    at = end + 1;
+  }
+  return addresses;
+}
+
+Driver* current_driver() noexcept {
+  const Current* known = current.load(std::memory_order_acquire);
+  return known != nullptr && known->life == process_life() ? known->driver : nullptr;
+}
+
+Result<Driver*> ensure_driver() {
+  if (Driver* driver = current_driver()) {
+    return driver;
+  }
+  const ProcessLock lock;
+  if (Driver* driver = current_driver()) {
+    return driver;
+  }
+  const char* wish = std::getenv("DATUM_BOARDS");
+  const std::vector<std::string> addresses =
+      wish != nullptr && *wish != '\0' ? split_board_addresses(wish) : default_boards();
+  if (addresses.empty()) {
+    return make_error(ErrorCode::uninitialized, "no board is bound to VFIO and none is named in DATUM_BOARDS",
+                      "`datum doctor` tells what is missing; DATUM_BOARDS=rtl takes a simulated board");
+  }
+  begin_process_life();
+  Result<std::unique_ptr<Driver>> opened = Driver::open(addresses);
+  if (!opened.ok()) {
+    return std::move(opened).error();
+  }
+  auto* fresh = new Current{process_life(), opened->get()};
+  current.store(fresh, std::memory_order_release);
+  return std::move(*opened).release();
+}
+
+}  // namespace datum
