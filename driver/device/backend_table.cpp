@@ -1,9 +1,11 @@
 // The one file that names the backends.
 #include "driver/device/backend_table.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -149,6 +151,10 @@ Result<std::unique_ptr<board::PcieFunction>> open_function(std::string_view addr
     return std::move(backend).error();
   }
   return (*backend)->open(whole);
+}
+
+bool is_known_scheme(std::string_view scheme) noexcept {
+  return std::any_of(std::begin(rows), std::end(rows), [&](const Row& row) { return row.scheme == scheme; });
 }
 
 std::vector<std::string> default_boards() {

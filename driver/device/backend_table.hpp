@@ -15,6 +15,9 @@ namespace datum {
 /// dependency_unavailable: the backend is not there, with what to do.
 Result<std::unique_ptr<board::PcieFunction>> open_function(std::string_view address);
 
+/// Whether a board address may begin with `scheme` ("rtl", without the colon).
+[[nodiscard]] bool is_known_scheme(std::string_view scheme) noexcept;
+
 /// Addresses of the boards that the driver uses without being asked: cards. Simulated boards are never among
 /// them.
 std::vector<std::string> default_boards();

@@ -28,10 +28,10 @@ std::string_view trimmed(std::string_view text) noexcept {
                                          : text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-/// "latency=10" continues the address before it; "rtl", "rtl:seed=7" and "vfio:0000:03:00.0" begin one.
-bool is_option(std::string_view piece) noexcept {
-  const auto equals = piece.find('=');
-  return equals != std::string_view::npos && piece.substr(0, equals).find(':') == std::string_view::npos;
+/// "rtl", "rtl:seed=7" and "vfio:0000:03:00.0" begin an address; "latency=10" and "step" continue one.
+bool begins_address(std::string_view piece) noexcept {
+  const auto colon = piece.find(':');
+  return colon == std::string_view::npos ? is_known_scheme(piece) : piece.find('=') > colon;
 }
 
 }  // namespace
@@ -87,10 +87,13 @@ std::vector<std::string> split_board_addresses(std::string_view text) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string_view piece = trimmed(text.substr(at, end - at));
-    if (is_option(piece) && !addresses.empty()) {
-      addresses.back().append(",").append(piece);
-    } else if (!piece.empty()) {
+    if (piece.empty()) {
+      // a comma too many
+    } else if (addresses.empty() || begins_address(piece)) {
       addresses.emplace_back(piece);
+    } else {
+      const char* const separator = addresses.back().find(':') == std::string::npos ? ":" : ",";
+      addresses.back().append(separator).append(piece);
     }
     at = end + 1;
   }
