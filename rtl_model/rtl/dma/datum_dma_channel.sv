@@ -154,7 +154,7 @@ module datum_dma_channel
   job_t         first_job;
 
   datum_dma_decode u_decode (
-    .descriptor_i(descriptor), .spaces_i(ring_q.spaces), .bad_o(decode_bad), .cause_o(decode_cause), .opcode_o(opcode),
+    .valid_i(queue_valid), .descriptor_i(descriptor), .spaces_i(ring_q.spaces), .bad_o(decode_bad), .cause_o(decode_cause), .opcode_o(opcode),
     .moves_o(moves), .region_o(region), .fence_o(fence), .bytes_o(bytes), .pattern_o(pattern)
   );
 
@@ -186,7 +186,9 @@ module datum_dma_channel
           address: slot_address};
   end
 
-  assign first_job = '{
+  always_comb begin
+    first_job = '0;
+    if (rows_start) first_job = '{
     slot: next_slot, last: 1'b0, fill: opcode != OPCODE_COPY && opcode != OPCODE_COPY_REGION && !is_wait, look: is_wait,
     sync: opcode == OPCODE_WRITE_VALUE || is_timestamp, bad: 1'b0, bad_write: 1'b0, bad_address: '0,
     src_space: is_wait ? descriptor[DESCRIPTOR_DST_SPACE_BIT +: SpaceWidth] : descriptor[DESCRIPTOR_SRC_SPACE_BIT +: SpaceWidth],
@@ -194,7 +196,8 @@ module datum_dma_channel
     src: is_wait ? descriptor[DESCRIPTOR_DST_ADDRESS_BIT +: VaWidth] : descriptor[DESCRIPTOR_SRC_ADDRESS_BIT +: VaWidth],
     dst: descriptor[DESCRIPTOR_DST_ADDRESS_BIT +: VaWidth],
     bytes: bytes, pattern: is_timestamp ? {timer_i, timer_i} : pattern
-  };
+    };
+  end
 
   // ---- looking at the word of a wait --------------------------------------------------------------------------------------
 
@@ -259,9 +262,12 @@ module datum_dma_channel
   );
 
   assign failure_valid[4] = broken;
-  assign failures[4] = '{slot: next_slot, cause: '{
-    status: STATUS_DEPENDENCY, reason: FAULT_REASON_NONE, write: 1'b0, space: descriptor[DESCRIPTOR_DST_SPACE_BIT +: 15],
-    address: descriptor[DESCRIPTOR_DST_ADDRESS_BIT +: 64]}};
+  always_comb begin
+    failures[4] = '0;
+    if (broken) failures[4] = '{slot: next_slot, cause: '{
+      status: STATUS_DEPENDENCY, reason: FAULT_REASON_NONE, write: 1'b0, space: descriptor[DESCRIPTOR_DST_SPACE_BIT +: 15],
+      address: descriptor[DESCRIPTOR_DST_ADDRESS_BIT +: 64]}};
+  end
   assign read_failed = failure_valid[2];
 
   // ---- the mover ------------------------------------------------------------------------------------------------------------

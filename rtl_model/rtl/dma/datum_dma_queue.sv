@@ -1,4 +1,4 @@
-// First-in first-out queue; the oldest entry shows on data_o while valid_o. Depth is a power of two.
+// First-in first-out queue; the oldest entry shows on data_o while valid_o, else zeros. Depth is a power of two.
 module datum_dma_queue #(
   parameter int unsigned Width = 8,
   parameter int unsigned Depth = 4
@@ -21,7 +21,10 @@ module datum_dma_queue #(
 
   assign valid_o = write_q != read_q;
   assign ready_o = write_q != (read_q ^ {1'b1, {IndexWidth{1'b0}}});
-  assign data_o  = memory[read_q[IndexWidth-1:0]];
+  always_comb begin
+    data_o = '0;
+    if (valid_o) data_o = memory[read_q[IndexWidth-1:0]];
+  end
 
   always_ff @(posedge clk_i) begin
     if (push_i) memory[write_q[IndexWidth-1:0]] <= data_i;

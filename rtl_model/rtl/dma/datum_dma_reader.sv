@@ -79,24 +79,38 @@ module datum_dma_reader
   logic         place_ready, place_pop, place_valid;
   place_t       place_in, place;
 
-  assign src_offset = job_i.src[WordShift-1:0];
-  assign dst_offset = job_i.dst[WordShift-1:0];
-  assign last_byte  = job_i.bytes - 1'b1;
-  assign src_span   = va_t'(src_offset) + last_byte;
-  assign dst_span   = va_t'(dst_offset) + last_byte;
-  assign src_words  = word_count_t'(src_span[VaWidth-1:WordShift]) + 1'b1;
-  assign dst_words  = word_count_t'(dst_span[VaWidth-1:WordShift]) + 1'b1;
-  assign straddle   = src_offset > dst_offset;
-
-  assign place_in = '{
-    slot: job_i.slot, look: job_i.look, space: job_i.src_space, src: job_i.src, words: src_words, straddle: straddle,
-    shift: {1'b0, src_offset} - {1'b0, dst_offset} + (straddle ? 7'd0 : 7'd64),
-    spill: straddle ? dst_words == src_words && src_words != 1 : dst_words != src_words
-  };
-  assign write_job_o = '{
-    slot: job_i.slot, last: job_i.last, fill: job_i.fill, sync: job_i.sync, space: job_i.dst_space, dst: job_i.dst,
-    words: dst_words, tail: dst_span[WordShift-1:0], pattern: job_i.pattern
-  };
+  // What is wide is worked out only for a job that is there: the simulation's speed rests on it.
+  always_comb begin
+    src_offset  = '0;
+    dst_offset  = '0;
+    last_byte   = '0;
+    src_span    = '0;
+    dst_span    = '0;
+    src_words   = '0;
+    dst_words   = '0;
+    straddle    = 1'b0;
+    place_in    = '0;
+    write_job_o = '0;
+    if (job_valid_i) begin
+      src_offset = job_i.src[WordShift-1:0];
+      dst_offset = job_i.dst[WordShift-1:0];
+      last_byte  = job_i.bytes - 1'b1;
+      src_span   = va_t'(src_offset) + last_byte;
+      dst_span   = va_t'(dst_offset) + last_byte;
+      src_words  = word_count_t'(src_span[VaWidth-1:WordShift]) + 1'b1;
+      dst_words  = word_count_t'(dst_span[VaWidth-1:WordShift]) + 1'b1;
+      straddle   = src_offset > dst_offset;
+      place_in = '{
+        slot: job_i.slot, look: job_i.look, space: job_i.src_space, src: job_i.src, words: src_words, straddle: straddle,
+        shift: {1'b0, src_offset} - {1'b0, dst_offset} + (straddle ? 7'd0 : 7'd64),
+        spill: straddle ? dst_words == src_words && src_words != 1 : dst_words != src_words
+      };
+      write_job_o = '{
+        slot: job_i.slot, last: job_i.last, fill: job_i.fill, sync: job_i.sync, space: job_i.dst_space, dst: job_i.dst,
+        words: dst_words, tail: dst_span[WordShift-1:0], pattern: job_i.pattern
+      };
+    end
+  end
 
   datum_dma_queue #(.Width($bits(place_t)), .Depth(Outstanding)) u_places (
     .clk_i, .rst_ni, .clear_i(flush_i), .push_i(take_read), .data_i(place_in), .ready_o(place_ready),
@@ -142,11 +156,14 @@ module datum_dma_reader
   assign finishing = issue && final_burst;
 
   assign refused_valid_o = !stop_i && (active_q ? refused : job_valid_i && job_i.bad);
-  assign refused_o = active_q
-    ? '{slot: slot_q, cause: '{status: STATUS_MMU, reason: reason, write: 1'b0, space: 15'(space_q), address: 64'(address_q)}}
-    : '{slot: job_i.slot, cause: '{
-        status: STATUS_MMU, reason: FAULT_REASON_NOT_CANONICAL, write: job_i.bad_write,
-        space: job_i.bad_write ? 15'(job_i.dst_space) : 15'(job_i.src_space), address: job_i.bad_address}};
+  always_comb begin
+    refused_o = '0;
+    if (refused_valid_o) refused_o = active_q
+      ? '{slot: slot_q, cause: '{status: STATUS_MMU, reason: reason, write: 1'b0, space: 15'(space_q), address: 64'(address_q)}}
+      : '{slot: job_i.slot, cause: '{
+          status: STATUS_MMU, reason: FAULT_REASON_NOT_CANONICAL, write: job_i.bad_write,
+          space: job_i.bad_write ? 15'(job_i.dst_space) : 15'(job_i.src_space), address: job_i.bad_address}};
+  end
 
   assign write_job_valid_o = take && !job_i.look;
   assign take      = job_valid_i && job_ready_o;
@@ -223,9 +240,12 @@ module datum_dma_reader
   assign place_pop  = beat && final_word;
 
   assign failed_valid_o = beat && r_i.resp[1];
-  assign failed_o = '{slot: place.slot, cause: '{
-    status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY, reason: FAULT_REASON_BUS_READ, write: 1'b0, space: 15'(place.space),
-    address: first ? 64'(place.src) : 64'({place.src[VaWidth-1:WordShift] + (VaWidth - WordShift)'(placed_q), {WordShift{1'b0}}})}};
+  always_comb begin
+    failed_o = '0;
+    if (failed_valid_o) failed_o = '{slot: place.slot, cause: '{
+      status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY, reason: FAULT_REASON_BUS_READ, write: 1'b0, space: 15'(place.space),
+      address: first ? 64'(place.src) : 64'({place.src[VaWidth-1:WordShift] + (VaWidth - WordShift)'(placed_q), {WordShift{1'b0}}})}};
+  end
 
   // Shifting is worth its while only when there is something to shift.
   always_comb begin

@@ -72,17 +72,23 @@ module datum_dma_record
   assign accept      = open != '0 && free && !answer_pop;
   assign req_ready_o = accept ? chosen : '0;
   always_comb begin
-    request = req_i[0];
-    for (int unsigned c = 1; c < ChannelCount; c++) if (chosen[c]) request = req_i[c];
+    request = '0;
+    if (accept) begin
+      request = req_i[0];
+      for (int unsigned c = 1; c < ChannelCount; c++) if (chosen[c]) request = req_i[c];
+    end
   end
 
   assign unreachable = request.completion[63:PaWidth] != '0;
-  assign answer_in = '{
-    unreachable: unreachable, raise: request.raise, failed: request.failed,
-    fault: '{ring: request.ring, status: request.cause.status, reason: request.cause.reason, write: request.cause.write,
-             space: request.cause.space, address: request.cause.address, sequence_number: request.sequence_number},
-    completion: request.completion
-  };
+  always_comb begin
+    answer_in = '0;
+    if (accept) answer_in = '{
+      unreachable: unreachable, raise: request.raise, failed: request.failed,
+      fault: '{ring: request.ring, status: request.cause.status, reason: request.cause.reason, write: request.cause.write,
+               space: request.cause.space, address: request.cause.address, sequence_number: request.sequence_number},
+      completion: request.completion
+    };
+  end
 
   datum_dma_queue #(.Width($bits(answer_t)), .Depth(16)) u_answers (
     .clk_i, .rst_ni, .clear_i(1'b0), .push_i(accept), .data_i(answer_in), .ready_o(answer_ready),
@@ -102,13 +108,20 @@ module datum_dma_record
   logic   answer_void;
   fault_t record_fault;
   assign answer_void  = void_q[answer.fault.ring] || stopped_i[answer.fault.ring];
-  assign record_fault = '{ring: answer.fault.ring, status: STATUS_HOST_BUS, reason: FAULT_REASON_COMPLETION_WRITE, write: 1'b1,
-                          space: '0, address: answer.completion, sequence_number: answer.fault.sequence_number};
 
   assign fault_valid_o = answer_pop && !answer_void && (answer.failed || answer_bad);
-  assign fault_o       = answer_bad ? record_fault : answer.fault;
   assign fail_valid_o  = answer_pop ? answer_bad && !answer_void : accept && request.failed;
-  assign fail_o        = answer_pop ? record_fault : answer_in.fault;
+  always_comb begin
+    record_fault = '0;
+    fault_o      = '0;
+    fail_o       = answer_in.fault;
+    if (answer_pop) begin
+      record_fault = '{ring: answer.fault.ring, status: STATUS_HOST_BUS, reason: FAULT_REASON_COMPLETION_WRITE, write: 1'b1,
+                       space: '0, address: answer.completion, sequence_number: answer.fault.sequence_number};
+      fault_o      = answer_bad ? record_fault : answer.fault;
+      fail_o       = record_fault;
+    end
+  end
 
   // ---- interrupts -------------------------------------------------------------------------------------------------------
 

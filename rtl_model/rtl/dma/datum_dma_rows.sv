@@ -41,18 +41,24 @@ module datum_dma_rows
 
   assign last_row = rows_left_q == 32'd1;
   assign last     = !region_q || (last_row && planes_left_q == 32'd1);
-  assign src_bad  = region_q && outside(src_q, first_q.bytes);
-  assign dst_bad  = region_q && outside(dst_q, first_q.bytes);
 
+  // Wide values are worked out only when somebody looks at them: that is what the simulation's speed rests on.
   assign job_valid_o = valid_q;
   always_comb begin
-    job_o             = first_q;
-    job_o.last        = last;
-    job_o.src         = src_q[VaWidth-1:0];
-    job_o.dst         = dst_q[VaWidth-1:0];
-    job_o.bad         = src_bad || dst_bad;
-    job_o.bad_write   = !src_bad;
-    job_o.bad_address = src_bad ? 64'(src_q) : 64'(dst_q);
+    src_bad = 1'b0;
+    dst_bad = 1'b0;
+    job_o   = '0;
+    if (valid_q) begin
+      src_bad           = region_q && outside(src_q, first_q.bytes);
+      dst_bad           = region_q && outside(dst_q, first_q.bytes);
+      job_o             = first_q;
+      job_o.last        = last;
+      job_o.src         = src_q[VaWidth-1:0];
+      job_o.dst         = dst_q[VaWidth-1:0];
+      job_o.bad         = src_bad || dst_bad;
+      job_o.bad_write   = !src_bad;
+      job_o.bad_address = src_bad ? 64'(src_q) : 64'(dst_q);
+    end
   end
 
   assign ready_o = !valid_q || (job_ready_i && last);

@@ -73,7 +73,10 @@ module datum_dma_tracker
   logic own_failure;
   assign own_failure    = failing_q && failing_info_q.slot == oldest_q;
   assign failed_o       = own_failure || (!empty_o && oldest.bad);
-  assign failed_cause_o = own_failure ? failing_info_q.cause : bad_cause_q;
+  always_comb begin
+    failed_cause_o = '0;
+    if (failed_o) failed_cause_o = own_failure ? failing_info_q.cause : bad_cause_q;
+  end
   assign retire_o       = !empty_o && !failed_o && !hold_i && (!oldest.writes || done_q != '0);
 
   // The oldest of the failures that are reported now.
@@ -81,8 +84,11 @@ module datum_dma_tracker
   failure_t report;
   always_comb begin
     reported = failure_valid_i != '0;
-    report   = failure_i[4];
-    for (int i = 3; i >= 0; i--) if (failure_valid_i[i]) report = failure_i[i];
+    report   = '0;
+    if (reported) begin
+      report = failure_i[4];
+      for (int i = 3; i >= 0; i--) if (failure_valid_i[i]) report = failure_i[i];
+    end
   end
 
   always_ff @(posedge clk_i) begin

@@ -135,8 +135,11 @@ module datum_dma_writer
   assign queued_pop  = queued_valid && (!active_q || finishing);
 
   assign refused_valid_o = active_q && refused && !blocked && (job_q.fill || available_q != '0);
-  assign refused_o = '{slot: job_q.slot, cause: '{
-    status: STATUS_MMU, reason: reason, write: 1'b1, space: 15'(job_q.space), address: 64'(address_q)}};
+  always_comb begin
+    refused_o = '0;
+    if (refused_valid_o) refused_o = '{slot: job_q.slot, cause: '{
+      status: STATUS_MMU, reason: reason, write: 1'b1, space: 15'(job_q.space), address: 64'(address_q)}};
+  end
 
   datum_dma_page #(.Write(1'b1)) u_page (
     .clk_i, .rst_ni, .flush_i(forget_i), .drain_i,
@@ -148,14 +151,20 @@ module datum_dma_writer
     .tr_req_valid_o, .tr_req_o, .tr_req_ready_i, .tr_rsp_valid_i, .tr_rsp_i
   );
 
-  assign burst_in = '{
-    len: 4'(count - 1'b1), fill: job_q.fill, head_valid: first_q, head: job_q.dst[WordShift-1:0],
-    tail_valid: final_burst, tail: job_q.tail, pattern: job_q.pattern
-  };
-  assign answer_in = '{
-    slot: job_q.slot, last: job_q.last && final_burst, exact: job_q.sync,
-    place: '{page_hash: page_hash(target, frame), word: address_q[PageShift-1:3]}, space: job_q.space, address: address_q
-  };
+  always_comb begin
+    burst_in  = '0;
+    answer_in = '0;
+    if (issue) begin
+      burst_in = '{
+        len: 4'(count - 1'b1), fill: job_q.fill, head_valid: first_q, head: job_q.dst[WordShift-1:0],
+        tail_valid: final_burst, tail: job_q.tail, pattern: job_q.pattern
+      };
+      answer_in = '{
+        slot: job_q.slot, last: job_q.last && final_burst, exact: job_q.sync,
+        place: '{page_hash: page_hash(target, frame), word: address_q[PageShift-1:3]}, space: job_q.space, address: address_q
+      };
+    end
+  end
 
   datum_dma_queue #(.Width($bits(burst_t)), .Depth(Bursts)) u_bursts (
     .clk_i, .rst_ni, .clear_i(1'b0), .push_i(issue), .data_i(burst_in), .ready_o(burst_ready),
@@ -264,9 +273,12 @@ module datum_dma_writer
   assign done_o         = answer_pop && answer.last && !b_i.resp[1];
   assign landed_o       = '{valid: answer_pop, exact: answer.exact, place: answer.place};
   assign failed_valid_o = answer_pop && b_i.resp[1];
-  assign failed_o = '{slot: answer.slot, cause: '{
-    status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY, reason: FAULT_REASON_BUS_WRITE, write: 1'b1,
-    space: 15'(answer.space), address: 64'(answer.address)}};
+  always_comb begin
+    failed_o = '0;
+    if (failed_valid_o) failed_o = '{slot: answer.slot, cause: '{
+      status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY, reason: FAULT_REASON_BUS_WRITE, write: 1'b1,
+      space: 15'(answer.space), address: 64'(answer.address)}};
+  end
 
   // ---- rules ------------------------------------------------------------------------------------------------------------
 
