@@ -43,10 +43,12 @@ module datum_dram_ctrl
   output logic                   ready_o,   // initialisation is done
   output logic                   idle_o     // no access is under way; refreshes do not count
 );
-  logic                 read_push, write_push;
-  logic [BankWidth-1:0] read_push_bank, write_push_bank;
-  dram_entry_t          read_push_entry, write_push_entry;
-  logic [BankCount-1:0] read_full, write_full, read_has, write_has;
+  logic                 read_push_valid, write_push_valid, read_push_ready, write_push_ready;
+  dram_place_t          read_push_place, write_push_place;
+  logic [SlotWidth-1:0] read_push_slot, write_push_slot;
+  logic [BankCount-1:0] read_has, write_has;
+  logic [RowWidth-1:0]  read_row[BankCount];
+  logic [RowWidth-1:0]  write_row[BankCount];
   dram_entry_t          read_head[BankCount];
   dram_entry_t          write_head[BankCount];
   logic [SlotWidth:0]   read_count, write_count;
@@ -63,10 +65,10 @@ module datum_dram_ctrl
 
   datum_dram_read_side u_read (
     .clk_i, .rst_ni, .arvalid_i, .arready_o, .ar_i, .rvalid_o, .rready_i, .r_o,
-    .push_o      (read_push),
-    .push_bank_o (read_push_bank),
-    .push_entry_o(read_push_entry),
-    .full_i      (read_full),
+    .push_valid_o(read_push_valid),
+    .push_ready_i(read_push_ready),
+    .push_place_o(read_push_place),
+    .push_slot_o (read_push_slot),
     .issue_i     (column && !column_write),
     .issue_slot_i(column_slot),
     .data_valid_i(dram_rvalid_i),
@@ -76,10 +78,10 @@ module datum_dram_ctrl
 
   datum_dram_write_side u_write (
     .clk_i, .rst_ni, .awvalid_i, .awready_o, .aw_i, .wvalid_i, .wready_o, .w_i, .bvalid_o, .bready_i, .b_o,
-    .push_o      (write_push),
-    .push_bank_o (write_push_bank),
-    .push_entry_o(write_push_entry),
-    .full_i      (write_full),
+    .push_valid_o(write_push_valid),
+    .push_ready_i(write_push_ready),
+    .push_place_o(write_push_place),
+    .push_slot_o (write_push_slot),
     .issue_i     (column && column_write),
     .issue_slot_i(column_slot),
     .issue_data_o(issue_data),
@@ -89,26 +91,28 @@ module datum_dram_ctrl
 
   datum_dram_bank_queue u_read_queue (
     .clk_i, .rst_ni,
-    .push_i      (read_push),
-    .push_bank_i (read_push_bank),
-    .push_entry_i(read_push_entry),
-    .full_o      (read_full),
+    .push_valid_i(read_push_valid),
+    .push_ready_o(read_push_ready),
+    .push_place_i(read_push_place),
+    .push_slot_i (read_push_slot),
     .pop_i       (column && !column_write),
     .pop_bank_i  (column_bank),
     .has_o       (read_has),
+    .row_o       (read_row),
     .head_o      (read_head),
     .count_o     (read_count)
   );
 
   datum_dram_bank_queue u_write_queue (
     .clk_i, .rst_ni,
-    .push_i      (write_push),
-    .push_bank_i (write_push_bank),
-    .push_entry_i(write_push_entry),
-    .full_o      (write_full),
+    .push_valid_i(write_push_valid),
+    .push_ready_o(write_push_ready),
+    .push_place_i(write_push_place),
+    .push_slot_i (write_push_slot),
     .pop_i       (column && column_write),
     .pop_bank_i  (column_bank),
     .has_o       (write_has),
+    .row_o       (write_row),
     .head_o      (write_head),
     .count_o     (write_count)
   );
@@ -116,9 +120,11 @@ module datum_dram_ctrl
   datum_dram_scheduler #(.Timing(Timing)) u_scheduler (
     .clk_i, .rst_ni,
     .read_has_i      (read_has),
+    .read_row_i      (read_row),
     .read_head_i     (read_head),
     .read_count_i    (read_count),
     .write_has_i     (write_has),
+    .write_row_i     (write_row),
     .write_head_i    (write_head),
     .write_count_i   (write_count),
     .column_o        (column),

@@ -40,9 +40,8 @@ package datum_dram_pkg;
     logic [ColumnWidth-1:0] column;
   } dram_place_t;
 
-  // One column access that waits in the queue of its bank.
+  // One column access that waits in the queue of its bank and row.
   typedef struct packed {
-    logic [RowWidth-1:0]    row;
     logic [ColumnWidth-1:0] column;
     logic [SlotWidth-1:0]   slot;
   } dram_entry_t;

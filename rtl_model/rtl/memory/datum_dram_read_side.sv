@@ -13,10 +13,10 @@ module datum_dram_read_side
   input  logic                   rready_i,
   output fabric_r_t              r_o,
 
-  output logic                   push_o,
-  output logic [BankWidth-1:0]   push_bank_o,
-  output dram_entry_t            push_entry_o,
-  input  logic [BankCount-1:0]   full_i,
+  output logic                   push_valid_o,
+  input  logic                   push_ready_i,
+  output dram_place_t            push_place_o,
+  output logic [SlotWidth-1:0]   push_slot_o,
 
   // Column reads as they are issued, and their data, in the same order.
   input  logic                   issue_i,
@@ -35,19 +35,19 @@ module datum_dram_read_side
   logic [3:0]                  beat_q;
   logic [SlotWidth-1:0]        arriving;
 
-  dram_place_t                 place;
+  logic                        push;
   logic                        last;
   logic [SlotWidth:0]          used;
 
   assign used  = tail_q - head_q;
   assign last  = beat_q == ar_i.len;
   // A burst stays inside 4 KiB, so that only these bits change from beat to beat.
-  assign place = place_of({ar_i.addr.address[38:12], ar_i.addr.address[11:6] + 6'(beat_q)});
+  assign push_place_o = place_of({ar_i.addr.address[38:12], ar_i.addr.address[11:6] + 6'(beat_q)});
 
-  assign push_o       = arvalid_i && !used[SlotWidth] && !full_i[place.bank];
-  assign push_bank_o  = place.bank;
-  assign push_entry_o = '{row: place.row, column: place.column, slot: tail_q[SlotWidth-1:0]};
-  assign arready_o    = push_o && last;
+  assign push_valid_o = arvalid_i && !used[SlotWidth];
+  assign push_slot_o  = tail_q[SlotWidth-1:0];
+  assign push         = push_valid_o && push_ready_i;
+  assign arready_o    = push && last;
 
   assign rvalid_o = done_q[head_q[SlotWidth-1:0]];
   assign r_o      = '{id: tag_q[head_q[SlotWidth-1:0]][FabricIdWidth:1], data: data_q[head_q[SlotWidth-1:0]], resp: '0,
@@ -68,7 +68,7 @@ module datum_dram_read_side
       beat_q <= '0;
       done_q <= '0;
     end else begin
-      if (push_o) begin
+      if (push) begin
         tail_q <= tail_q + 1'b1;
         beat_q <= last ? '0 : beat_q + 1'b1;
       end
@@ -81,7 +81,7 @@ module datum_dram_read_side
   end
 
   always_ff @(posedge clk_i) begin
-    if (push_o) tag_q[tail_q[SlotWidth-1:0]] <= {ar_i.id, last};
+    if (push) tag_q[tail_q[SlotWidth-1:0]] <= {ar_i.id, last};
     if (data_valid_i) data_q[arriving] <= data_i;
   end
 

@@ -1,5 +1,5 @@
-// Chooses the commands of each cycle: at most one activate, one precharge and one column access. Rows stay open; a bank serves its queue
-// in order, banks are served in turn. Reads and writes are served in batches, since turning the data bus round costs cycles.
+// Chooses the commands of each cycle: at most one activate, one precharge and one column access. Rows stay open until another one is
+// wanted in their bank; banks are served in turn. Reads and writes are served in batches, since turning the data bus round costs cycles.
 module datum_dram_scheduler
   import datum_dram_pkg::*;
 #(
@@ -14,9 +14,11 @@ module datum_dram_scheduler
   input  logic                   rst_ni,
 
   input  logic [BankCount-1:0]   read_has_i,
+  input  logic [RowWidth-1:0]    read_row_i[BankCount],
   input  dram_entry_t            read_head_i[BankCount],
   input  logic [SlotWidth:0]     read_count_i,
   input  logic [BankCount-1:0]   write_has_i,
+  input  logic [RowWidth-1:0]    write_row_i[BankCount],
   input  dram_entry_t            write_head_i[BankCount],
   input  logic [SlotWidth:0]     write_count_i,
 
@@ -67,12 +69,12 @@ module datum_dram_scheduler
   logic                 column_any, activate_any, precharge_any;
   logic [BankWidth-1:0] activate_bank, precharge_bank;
   logic                 running, prepare, idle, closing;
-  logic [RowWidth-1:0]  column_row;
+  logic [RowWidth-1:0]  column_row, column_wanted_row;
   dram_entry_t          column_entry;
 
   for (genvar b = 0; b < BankCount; b++) begin : gen_hit
-    assign read_hit[b]  = open_q[b] && row_q[b] == read_head_i[b].row;
-    assign write_hit[b] = open_q[b] && row_q[b] == write_head_i[b].row;
+    assign read_hit[b]  = open_q[b] && row_q[b] == read_row_i[b];
+    assign write_hit[b] = open_q[b] && row_q[b] == write_row_i[b];
   end
 
   assign running  = state_q == StateRun;
@@ -125,10 +127,11 @@ module datum_dram_scheduler
   assign column_entry     = write_mode_q ? write_head_i[column_bank_o] : read_head_i[column_bank_o];
   assign column_address_o = column_entry.column;
   assign column_slot_o    = column_entry.slot;
-  assign column_row       = row_q[column_bank_o];
+  assign column_row        = row_q[column_bank_o];
+  assign column_wanted_row = write_mode_q ? write_row_i[column_bank_o] : read_row_i[column_bank_o];
   assign activate_o       = activate_any;
   assign activate_bank_o  = activate_bank;
-  assign activate_row_o   = now_has[activate_bank] == write_mode_q ? write_head_i[activate_bank].row : read_head_i[activate_bank].row;
+  assign activate_row_o   = now_has[activate_bank] == write_mode_q ? write_row_i[activate_bank] : read_row_i[activate_bank];
   assign precharge_o      = precharge_any || closing;
   assign precharge_all_o  = closing;
   assign precharge_bank_o = precharge_bank;
@@ -216,6 +219,6 @@ module datum_dram_scheduler
 
   refresh_with_rows_closed: assert property (@(posedge clk_i) disable iff (!rst_ni) refresh_o |-> open_q == '0);
   column_hits_open_row: assert property (@(posedge clk_i) disable iff (!rst_ni)
-    column_o |-> open_q[column_bank_o] && column_row == column_entry.row);
+    column_o |-> open_q[column_bank_o] && column_row == column_wanted_row);
   refresh_not_overdue: assert property (@(posedge clk_i) disable iff (!rst_ni) due_q < 4'(RefreshMaximum));
 endmodule

@@ -17,10 +17,10 @@ module datum_dram_write_side
   input  logic                   bready_i,
   output fabric_b_t              b_o,
 
-  output logic                   push_o,
-  output logic [BankWidth-1:0]   push_bank_o,
-  output dram_entry_t            push_entry_o,
-  input  logic [BankCount-1:0]   full_i,
+  output logic                   push_valid_o,
+  input  logic                   push_ready_i,
+  output dram_place_t            push_place_o,
+  output logic [SlotWidth-1:0]   push_slot_o,
 
   input  logic                   issue_i,
   input  logic [SlotWidth-1:0]   issue_slot_i,
@@ -38,20 +38,20 @@ module datum_dram_write_side
   logic [Slots-1:0]            done_q;
   logic [3:0]                  beat_q;
 
-  dram_place_t                 place;
+  logic                        push;
   logic                        last;
   logic [SlotWidth:0]          used;
   logic                        head_done, head_last;
 
   assign used  = tail_q - head_q;
   assign last  = beat_q == aw_i.len;
-  assign place = place_of({aw_i.addr.address[38:12], aw_i.addr.address[11:6] + 6'(beat_q)});
+  assign push_place_o = place_of({aw_i.addr.address[38:12], aw_i.addr.address[11:6] + 6'(beat_q)});
 
-  assign push_o       = awvalid_i && wvalid_i && !used[SlotWidth] && !full_i[place.bank];
-  assign push_bank_o  = place.bank;
-  assign push_entry_o = '{row: place.row, column: place.column, slot: tail_q[SlotWidth-1:0]};
-  assign wready_o     = push_o;
-  assign awready_o    = push_o && last;
+  assign push_valid_o = awvalid_i && wvalid_i && !used[SlotWidth];
+  assign push_slot_o  = tail_q[SlotWidth-1:0];
+  assign push         = push_valid_o && push_ready_i;
+  assign wready_o     = push;
+  assign awready_o    = push && last;
 
   assign issue_data_o = data_q[issue_slot_i];
   assign issue_strb_o = strb_q[issue_slot_i];
@@ -69,7 +69,7 @@ module datum_dram_write_side
       beat_q <= '0;
       done_q <= '0;
     end else begin
-      if (push_o) begin
+      if (push) begin
         tail_q <= tail_q + 1'b1;
         beat_q <= last ? '0 : beat_q + 1'b1;
       end
@@ -82,12 +82,12 @@ module datum_dram_write_side
   end
 
   always_ff @(posedge clk_i) begin
-    if (push_o) begin
+    if (push) begin
       data_q[tail_q[SlotWidth-1:0]] <= w_i.data;
       strb_q[tail_q[SlotWidth-1:0]] <= w_i.strb;
       tag_q[tail_q[SlotWidth-1:0]]  <= {aw_i.id, last};
     end
   end
 
-  w_last_matches_length: assert property (@(posedge clk_i) disable iff (!rst_ni) push_o |-> w_i.last == last);
+  w_last_matches_length: assert property (@(posedge clk_i) disable iff (!rst_ni) push |-> w_i.last == last);
 endmodule

@@ -1,4 +1,6 @@
 // Page-table walker: one walk at a time, tables in DRAM. An entry that refuses is believed only when it was read for this very walk.
+// Of a last-level table, several lines are read at once: pages are mostly asked for in order, and a read in the midst of writes costs the DRAM two
+// turns of its bus.
 module datum_walker
   import datum_pkg::*;
   import datum_mmu_pkg::*;
@@ -25,6 +27,8 @@ module datum_walker
   output logic                        rready_o,
   input  axi_r_t                      r_i
 );
+  localparam int unsigned GroupLog2 = 2;    // lines read at once
+
   typedef enum logic [2:0] {
     StateIdle,
     StateRoot,
@@ -38,12 +42,15 @@ module datum_walker
   logic [1:0]                 level_q;
   logic [PaWidth-1:PageShift] table_q;
   logic                       fresh_q;      // the line was read for this walk
+  logic                       group_q;      // the whole group of lines is read
+  logic [GroupLog2-1:0]       beat_q;
+  logic                       failed_q;     // a beat was answered with an error
   leaf_t                      leaf_q;
 
   logic [LevelBits-1:0]       index;
   logic [PaWidth-1:6]         line;
-  logic                       cached, drop, fill;
-  logic [DataWidth-1:0]       line_data;
+  logic                       last_level, cached, last_cached, above_cached, drop, fill;
+  logic [DataWidth-1:0]       line_data, last_data, above_data;
   logic [63:0]                entry;
   logic                       entry_valid, entry_leaf, entry_host;
   logic [1:0]                 entry_ordinal;
@@ -52,16 +59,24 @@ module datum_walker
   leaf_t                      result;
   logic                       unused_bits;
 
-  assign unused_bits = ^{question_i.space, r_i.id, r_i.last, entry[PTE_CACHE_POLICY_LSB+:PTE_CACHE_POLICY_WIDTH]};
+  assign unused_bits = ^{question_i.space, r_i.id, entry[PTE_CACHE_POLICY_LSB+:PTE_CACHE_POLICY_WIDTH]};
 
   assign index = LevelBits'(question_i.page >> (LevelBits * level_q));
-  assign line  = {table_q, index[8:3]};
+  assign line  = {table_q, state_q == StateWait && group_q ? {index[8:3+GroupLog2], beat_q} : index[8:3]};
   assign entry = line_data[64*index[2:0]+:64];
 
-  datum_walk_cache u_cache (
-    .clk_i, .rst_ni, .flush_i, .line_i(line), .hit_o(cached), .data_o(line_data), .drop_i(drop), .fill_i(fill),
-    .fill_last_i(level_q == '0), .fill_data_i(r_i.data)
+  // One for last-level tables and one for those above, which few lines serve for many pages.
+  datum_walk_cache u_last (
+    .clk_i, .rst_ni, .flush_i, .line_i(line), .use_i(state_q == StateEntry && last_level), .hit_o(last_cached), .data_o(last_data),
+    .drop_i(drop && last_level), .fill_i(fill && last_level), .fill_data_i(r_i.data)
   );
+  datum_walk_cache u_above (
+    .clk_i, .rst_ni, .flush_i, .line_i(line), .use_i(state_q == StateEntry && !last_level), .hit_o(above_cached), .data_o(above_data),
+    .drop_i(drop && !last_level), .fill_i(fill && !last_level), .fill_data_i(r_i.data)
+  );
+  assign last_level = level_q == '0;
+  assign cached     = last_level ? last_cached : above_cached;
+  assign line_data  = last_level ? last_data : above_data;
 
   assign entry_valid   = entry[PTE_VALID_LSB];
   assign entry_leaf    = entry[PTE_LEAF_LSB];
@@ -95,7 +110,8 @@ module datum_walker
   assign fill = state_q == StateWait && rvalid_i && r_i.resp == AxiOkay;
 
   assign arvalid_o = state_q == StateAsk;
-  assign ar_o      = '{id: '0, addr: '{target: TargetDram, address: {line, 6'd0}}, len: '0};
+  assign ar_o      = '{id: '0, addr: '{target: TargetDram, address: {group_q ? {line[PaWidth-1:6+GroupLog2], GroupLog2'(0)} : line, 6'd0}},
+                       len: group_q ? 4'(2 ** GroupLog2 - 1) : 4'd0};
   assign rready_o  = state_q == StateWait;
   assign busy_o    = state_q != StateIdle;
   assign done_o    = state_q == StateDone;
@@ -118,6 +134,8 @@ module datum_walker
         StateEntry: begin
           leaf_q  <= result;
           fresh_q <= 1'b0;
+          group_q <= !cached && last_level;
+          beat_q  <= '0;
           if (!cached || (result.reason != FAULT_REASON_NONE && !fresh_q)) begin
             state_q <= StateAsk;
           end else if (result.reason != FAULT_REASON_NONE || entry_leaf) begin
@@ -127,13 +145,18 @@ module datum_walker
             table_q <= entry_frame;
           end
         end
-        StateAsk: if (arready_i) state_q <= StateWait;
+        StateAsk: begin
+          failed_q <= 1'b0;
+          if (arready_i) state_q <= StateWait;
+        end
         StateWait: begin
           if (rvalid_i) begin
             fresh_q       <= 1'b1;
             leaf_q        <= '0;
             leaf_q.reason <= FAULT_REASON_TABLE_READ;
-            state_q       <= r_i.resp == AxiOkay ? StateEntry : StateDone;
+            beat_q        <= beat_q + 1'b1;
+            failed_q      <= failed_q || r_i.resp != AxiOkay;
+            if (r_i.last) state_q <= r_i.resp == AxiOkay && !failed_q ? StateEntry : StateDone;
           end
         end
         StateDone: state_q <= StateIdle;
@@ -142,5 +165,6 @@ module datum_walker
     end
   end
 
-  one_beat_a_read: assert property (@(posedge clk_i) disable iff (!rst_ni) rvalid_i && rready_o |-> r_i.last);
+  data_ends_with_group: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    rvalid_i && rready_o |-> r_i.last == (!group_q || beat_q == '1));
 endmodule
