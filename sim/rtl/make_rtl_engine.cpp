@@ -1,0 +1,44 @@
+#include "sim/rtl/make_rtl_engine.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <datum/base/unique_fd.hpp>
+
+#include "sim/rtl/rtl_engine.hpp"
+
+namespace datum::sim {
+
+namespace {
+
+/// Verilator reports nothing when it cannot write, so it is tried before.
+Status check_writable(const char* option, const std::string& file) {
+  if (file.empty()) {
+    return {};
+  }
+  const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (fd.valid()) {
+    return {};
+  }
+  const int number = errno;
+  return Error{ErrorCode::invalid_argument, number, fmt::format("board option '{}={}': the file cannot be written: {}", option, file, std::strerror(number)), {}};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surroundings) {
+  if (auto status = check_writable("trace", surroundings.options.trace_file); !status) {
+    return std::move(status).error();
+  }
+  if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {
+    return std::move(status).error();
+  }
+  return std::unique_ptr<Engine>(std::make_unique<RtlEngine>(surroundings));
+}
+
+}  // namespace datum::sim

@@ -1,0 +1,265 @@
+#include "sim/rtl/rtl_engine.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "rtl_model/verilated_failure.hpp"
+
+namespace datum::sim {
+
+namespace {
+
+constexpr std::uint64_t reset_cycles = 32;
+/// An access of the host that is not answered after this many cycles never will be. Far above a walk, a refresh and full back-pressure.
+constexpr std::uint64_t answer_cycles = 200'000;
+constexpr std::uint64_t memory_start_cycles = 1'000'000;
+/// A board is taken to be quiescent when it said so for this long: a wake-up takes a few cycles to show.
+constexpr unsigned calm_cycles = 8;
+/// Reading the host's clock costs as much as a tenth of a cycle, so the board's timer moves in steps of this many cycles.
+constexpr std::uint64_t timer_cycles = 16;
+constexpr std::uint64_t cycle_ps = 3333;
+
+}  // namespace
+
+struct RtlEngine::Bench {
+  Bench(std::unique_ptr<VerilatedBoard> made, DramArray& array, HostBus& bus, const HostSlave::Settings& settings)
+      : model(std::move(made)), pins(model->pins()),
+        registers({pins.s_axil_bar0_awaddr_i, pins.s_axil_bar0_awvalid_i, pins.s_axil_bar0_awready_o, pins.s_axil_bar0_wdata_i,
+                   pins.s_axil_bar0_wstrb_i, pins.s_axil_bar0_wvalid_i, pins.s_axil_bar0_wready_o, pins.s_axil_bar0_bvalid_o,
+                   pins.s_axil_bar0_bready_i, pins.s_axil_bar0_araddr_i, pins.s_axil_bar0_arvalid_i, pins.s_axil_bar0_arready_o,
+                   pins.s_axil_bar0_rdata_o, pins.s_axil_bar0_rvalid_o, pins.s_axil_bar0_rready_i}),
+        messages({pins.s_axil_bar4_awaddr_i, pins.s_axil_bar4_awvalid_i, pins.s_axil_bar4_awready_o, pins.s_axil_bar4_wdata_i,
+                  pins.s_axil_bar4_wstrb_i, pins.s_axil_bar4_wvalid_i, pins.s_axil_bar4_wready_o, pins.s_axil_bar4_bvalid_o,
+                  pins.s_axil_bar4_bready_i, pins.s_axil_bar4_araddr_i, pins.s_axil_bar4_arvalid_i, pins.s_axil_bar4_arready_o,
+                  pins.s_axil_bar4_rdata_o, pins.s_axil_bar4_rvalid_o, pins.s_axil_bar4_rready_i}),
+        aperture(pins), memory(pins, array), host(pins, bus, settings) {}
+
+  std::unique_ptr<VerilatedBoard> model;
+  BoardPins& pins;
+  AxilMaster<IData> registers;
+  AxilMaster<SData> messages;
+  ApertureMaster aperture;
+  DramDevice memory;
+  HostSlave host;
+};
+
+RtlEngine::RtlEngine(const EngineSurroundings& surroundings)
+    : options_(surroundings.options), dram_array_(surroundings.dram), host_(surroundings.host), timebase_(surroundings.timebase),
+      hash_(surroundings.hash) {}
+
+RtlEngine::~RtlEngine() = default;
+
+void RtlEngine::build() {
+  bench_.reset();  // closes its waveform first
+  VerilatedSettings settings{options_.seed, options_.trace_file, options_.coverage_file};
+  if (builds_ != 0 && !settings.trace_file.empty()) {
+    settings.trace_file += fmt::format(".{}", builds_);  // keep what led to the loss
+  }
+  ++builds_;
+  auto model = options_.instrumented ? make_instrumented_board(settings) : make_fast_board(settings);
+  bench_ = std::make_unique<Bench>(std::move(model), dram_array_, host_,
+                                   HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
+}
+
+void RtlEngine::reset_pins() {
+  auto& pins = bench_->pins;
+  bench_->registers.idle();
+  bench_->messages.idle();
+  bench_->aperture.idle();
+  bench_->memory.power_on();
+  bench_->host.idle();
+  pins.strap_memory_bytes_i = options_.memory_bytes;
+  pins.strap_aperture_fixed_bytes_i = options_.aperture_bytes;
+  pins.strap_aperture_window_bytes_i = options_.window_bytes;
+  pins.strap_channels_i = static_cast<CData>(options_.channels);
+  pins.strap_memory_clean_i = 1;
+}
+
+void RtlEngine::power_on() {
+  if (bench_ == nullptr || !lost_.empty()) {
+    lost_.clear();
+    build();
+  }
+  bench_->pins.rst_ni = 0;
+  for (std::uint64_t count = 0; count < reset_cycles; ++count) {
+    reset_pins();
+    tick();
+  }
+  bench_->pins.rst_ni = 1;
+  read_timing();
+  for (std::uint64_t waited = 0; lost_.empty(); waited += timer_cycles) {
+    if (hw::McStatusRegister{access_register_read(hw::mc_status)}.ready()) {
+      return;
+    }
+    if (waited > memory_start_cycles) {
+      lose("the memory controller does not become ready");
+    }
+    run(timer_cycles);
+  }
+}
+
+void RtlEngine::read_timing() {
+  DramTiming timing;
+  timing.row = {access_register_read(hw::mc_timing0)};
+  timing.column = {access_register_read(hw::mc_timing1)};
+  timing.refresh = {access_register_read(hw::mc_timing2)};
+  timing.recovery = {access_register_read(hw::mc_timing3)};
+  bench_->memory.set_timing(timing);
+}
+
+void RtlEngine::lose(std::string reason) {
+  if (lost_.empty()) {
+    lost_ = std::move(reason);
+  }
+}
+
+void RtlEngine::tick() {
+  if (!lost_.empty()) {
+    return;
+  }
+  try {
+    evaluate_cycle();
+  } catch (const rtl_model::ModelFailure& failure) {
+    lose(fmt::format("{}, in cycle {}", failure.what(), cycle_));
+    return;
+  }
+  if (!bench_->memory.violation().empty()) {
+    lose(bench_->memory.violation());
+  }
+}
+
+void RtlEngine::evaluate_cycle() {
+  auto& bench = *bench_;
+  auto& pins = bench.pins;
+  if (timebase_.step_locked() || cycle_ % timer_cycles == 0) {
+    pins.timer_i = timebase_.now_ns(cycle_);
+  }
+  const bool in_reset = pins.rst_ni == 0;
+  if (!in_reset) {
+    bench.host.drive(cycle_);
+    bench.memory.drive(cycle_);
+  }
+  pins.clk_i = 0;
+  bench.model->evaluate();
+  bench.model->dump(cycle_ * cycle_ps);
+  if (!in_reset) {
+    bench.registers.sample();
+    bench.messages.sample();
+    bench.aperture.sample();
+    bench.memory.sample(cycle_);
+    bench.host.sample();
+  }
+  pins.clk_i = 1;
+  bench.model->evaluate();
+  bench.model->dump(cycle_ * cycle_ps + cycle_ps / 2);
+  ++cycle_;
+  if (!in_reset) {
+    bench.registers.advance();
+    bench.messages.advance();
+    bench.aperture.advance();
+    bench.host.advance(cycle_);
+  }
+}
+
+Activity RtlEngine::activity() const {
+  if (!lost_.empty()) {
+    return {};
+  }
+  return {bench_->pins.quiescent_o != 0, bench_->pins.parked_o != 0};
+}
+
+Activity RtlEngine::run(std::uint64_t cycles) {
+  // A timer that moves in steps must move now: a parked ring may be due.
+  bench_->pins.timer_i = timebase_.now_ns(cycle_);
+  unsigned calm = 0;
+  for (std::uint64_t count = 0; count < cycles && lost_.empty(); ++count) {
+    tick();
+    calm = bench_->pins.quiescent_o != 0 ? calm + 1 : 0;
+    if (calm == calm_cycles) {
+      break;
+    }
+  }
+  auto state = activity();
+  state.quiescent = state.quiescent && (calm >= calm_cycles || !lost_.empty());
+  return state;
+}
+
+void RtlEngine::finish(const std::function<bool()>& done, const char* what) {
+  for (std::uint64_t waited = 0; lost_.empty() && !done(); ++waited) {
+    if (waited == answer_cycles) {
+      lose(fmt::format("{} was not answered within {} cycles, in cycle {}", what, answer_cycles, cycle_));
+    }
+    tick();
+  }
+}
+
+std::uint32_t RtlEngine::access_register_read(std::uint32_t offset) {
+  auto& port = bench_->registers;
+  port.begin_read(offset);
+  finish([&] { return port.done(); }, "a register read");
+  return lost_.empty() ? port.data() : ~0U;
+}
+
+void RtlEngine::access_register_write(std::uint32_t offset, std::uint32_t value) {
+  auto& port = bench_->registers;
+  port.begin_write(offset, value);
+  finish([&] { return port.done(); }, "a register write");
+}
+
+std::uint32_t RtlEngine::read_register32(std::uint32_t offset) {
+  const auto value = access_register_read(offset);
+  hash_.add(TransactionHash::Kind::register_read, cycle_, offset, value, {});
+  return value;
+}
+
+std::uint64_t RtlEngine::read_register64(std::uint32_t offset) {
+  // Low first: the board takes a snapshot of the high half with it.
+  const std::uint64_t low = read_register32(offset);
+  return low | (std::uint64_t{read_register32(offset + 4)} << 32U);
+}
+
+void RtlEngine::write_register32(std::uint32_t offset, std::uint32_t value) {
+  access_register_write(offset, value);
+  hash_.add(TransactionHash::Kind::register_write, cycle_, offset, value, {});
+}
+
+void RtlEngine::write_register64(std::uint32_t offset, std::uint64_t value) {
+  write_register32(offset, static_cast<std::uint32_t>(value));
+  write_register32(offset + 4, static_cast<std::uint32_t>(value >> 32U));
+}
+
+void RtlEngine::write_message_table32(std::uint32_t offset, std::uint32_t value) {
+  if (!lost_.empty()) {
+    return;
+  }
+  auto& port = bench_->messages;
+  port.begin_write(offset, value);
+  finish([&] { return port.done(); }, "a write to the interrupt table");
+}
+
+void RtlEngine::read_aperture(std::uint64_t offset, std::span<std::byte> to) {
+  auto& port = bench_->aperture;
+  while (!to.empty() && lost_.empty()) {
+    const auto piece = to.first(ApertureMaster::piece(offset, to.size()));
+    port.begin_read(offset, piece);
+    finish([&] { return port.done(); }, "a read of the aperture");
+    hash_.add(TransactionHash::Kind::aperture_read, cycle_, offset, piece.size(), piece);
+    offset += piece.size();
+    to = to.subspan(piece.size());
+  }
+}
+
+void RtlEngine::write_aperture(std::uint64_t offset, std::span<const std::byte> from) {
+  auto& port = bench_->aperture;
+  while (!from.empty() && lost_.empty()) {
+    const auto piece = from.first(ApertureMaster::piece(offset, from.size()));
+    port.begin_write(offset, piece);
+    finish([&] { return port.done(); }, "a write to the aperture");
+    hash_.add(TransactionHash::Kind::aperture_write, cycle_, offset, piece.size(), piece);
+    offset += piece.size();
+    from = from.subspan(piece.size());
+  }
+}
+
+}  // namespace datum::sim
