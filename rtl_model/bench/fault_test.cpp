@@ -159,6 +159,13 @@ TEST_P(FaultTest, given_a_space_that_the_ring_may_not_name_when_used_then_nothin
   expect_failure(write_value({77, destination}, 3, 1), {Status::mmu, FaultReason::space_not_allowed, true, 77, destination});
 }
 
+TEST_P(FaultTest, given_a_space_that_the_board_does_not_have_when_used_then_it_has_no_root) {
+  bench_.write_register64(hw::ring_spaces(9), 0x8000'8001'8002'8000U | std::uint64_t{300} << 48U);
+  expect_failure(copy({dram_space, destination}, {300, source}, 64), {Status::mmu, FaultReason::no_root, false, 300, source});
+  bench_.write_register64(hw::ring_spaces(9), 0x8000'8001'8002'8000U | std::uint64_t{300} << 48U);
+  expect_failure(fill({300, destination}, 64, 0, 1), {Status::mmu, FaultReason::no_root, true, 300, destination});
+}
+
 TEST_P(FaultTest, given_addresses_above_48_bits_when_used_then_they_are_not_canonical) {
   const std::uint64_t top = std::uint64_t{1} << 48U;
   expect_failure(copy({dram_space, destination}, {dram_space, top}, 64), {Status::mmu, FaultReason::not_canonical, false, 0, top});

@@ -176,7 +176,7 @@ TEST_P(RandomTest, given_random_stops_faults_and_drains_when_they_hit_running_ri
     case 1: bench.invalidate(); break;
     case 2: bench.fail_reads(dram(shared_source + 64 * (random() % 512))); break;
     case 3: bench.fail_writes(dram(own_base(0) + 64 * (random() % 512))); break;
-    case 4: bench.fail_nothing(); break;
+    case 4: bench.fail_nothing(); bench.set_channels(1 + static_cast<unsigned>(random() % DmaBench::channels)); break;
     default:
       if (ring.tail() - ring.head() < 20) {
         for (unsigned i = 0; i < 8; ++i) {

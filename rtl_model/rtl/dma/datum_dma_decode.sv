@@ -36,7 +36,6 @@ module datum_dma_decode
     end_address = {1'b0, address[VaWidth-1:0]} + {1'b0, count};
     if (!allowed(spaces, space)) address_reason = FAULT_REASON_SPACE_NOT_ALLOWED;
     else if (address[63:VaWidth] != '0 || (end_address[VaWidth] && end_address[VaWidth-1:0] != '0)) address_reason = FAULT_REASON_NOT_CANONICAL;
-    else if (32'(space) >= SpaceCount) address_reason = FAULT_REASON_NO_ROOT;
     else address_reason = FAULT_REASON_NONE;
   endfunction
 
@@ -107,6 +106,11 @@ module datum_dma_decode
         cause_o = '{status: STATUS_MMU, reason: src_reason, write: 1'b0, space: word[1][14:0], address: word[2]};
       else if (moves_o && dst_reason != FAULT_REASON_NONE)
         cause_o = '{status: STATUS_MMU, reason: dst_reason, write: !is_wait, space: word[1][30:16], address: word[3]};
+      // The ring may name a space that the board does not have: it has no root.
+      else if (moves_o && has_src && 32'(word[1][15:0]) >= SpaceCount)
+        cause_o = '{status: STATUS_MMU, reason: FAULT_REASON_NO_ROOT, write: 1'b0, space: word[1][14:0], address: word[2]};
+      else if (moves_o && 32'(word[1][31:16]) >= SpaceCount)
+        cause_o = '{status: STATUS_MMU, reason: FAULT_REASON_NO_ROOT, write: !is_wait, space: word[1][30:16], address: word[3]};
 
       // The pattern, repeated to 16 bytes and turned so that it depends on the address and not on the start.
       unique case (size_code[2:0])
