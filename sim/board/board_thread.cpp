@@ -7,6 +7,8 @@
 #include <csignal>
 #include <utility>
 
+#include "sim/board/processor_pause.hpp"
+
 namespace datum::sim {
 
 namespace {
@@ -15,14 +17,6 @@ namespace {
 constexpr auto spin_time = std::chrono::microseconds(20);
 /// How often a board looks whether a parked ring is due.
 constexpr auto parked_nap = std::chrono::milliseconds(1);
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#else
-  std::this_thread::yield();
-#endif
-}
 
 /// Signals are the application's: none of its handlers shall run on the board's thread.
 class BlockedSignals {
@@ -82,7 +76,7 @@ void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
     if (wakes_.load() != seen) {
       return;
     }
-    pause();
+    processor_pause();
   }
   std::unique_lock lock(mutex_);
   asleep_.store(true);

@@ -11,6 +11,8 @@
 
 #include <datum/hw/registers.hpp>
 
+#include "sim/board/processor_pause.hpp"
+
 namespace datum::sim {
 
 namespace {
@@ -284,9 +286,7 @@ Result<UniqueFd> SimFunction::export_memory(DeviceAddress first, std::uint64_t b
 
 void SimFunction::relax() noexcept {
   if (!board_->options.step_locked) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    processor_pause();
     return;
   }
   const Turn::Scope turn(board_->turn);

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include "sim/board/processor_pause.hpp"
+
 namespace datum::sim {
 
 class Turn {
@@ -40,11 +42,23 @@ class Turn {
   };
 
  private:
+  /// A board keeps its turn for microseconds, far less than it takes to sleep and be woken: so the first tries are by spinning.
   void enter() {
     callers_.fetch_add(1, std::memory_order_relaxed);
-    mutex_.lock();
+    bool entered = false;
+    for (unsigned tries = 0; !entered && tries < spins; ++tries) {
+      entered = mutex_.try_lock();
+      if (!entered) {
+        processor_pause();
+      }
+    }
+    if (!entered) {
+      mutex_.lock();
+    }
     callers_.fetch_sub(1, std::memory_order_relaxed);
   }
+
+  static constexpr unsigned spins = 1000;
 
   std::mutex mutex_;
   std::atomic<unsigned> callers_ = 0;

@@ -196,6 +196,7 @@ void RtlEngine::finish(const std::function<bool()>& done, const char* what) {
 
 std::uint32_t RtlEngine::access_register_read(std::uint32_t offset) {
   auto& port = bench_->registers;
+  bench_->pins.timer_i = timebase_.now_ns(cycle_);  // it may be the timer that is read
   port.begin_read(offset);
   finish([&] { return port.done(); }, "a register read");
   return lost_.empty() ? port.data() : ~0U;

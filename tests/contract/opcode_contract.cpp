@@ -153,7 +153,7 @@ TEST_P(OpcodeContract, wait_value_knows_every_condition) {
   run(wait_descriptor(space, host_va, hw::WaitCondition::not_equal, 6, 0xff));
   run(wait_descriptor(space, host_va, hw::WaitCondition::greater_equal, 5, 0xff));
   run(wait_descriptor(space, host_va, hw::WaitCondition::greater_equal, 0xab00));
-  EXPECT_EQ(ring_->state(), hw::RingState::idle);
+  EXPECT_TRUE(ring_->wait_for_state(hw::RingState::idle));
 }
 
 TEST_P(OpcodeContract, a_wait_that_does_not_hold_parks_until_it_is_kicked) {
