@@ -208,7 +208,7 @@ void BoardBench::sample_dram() {
 }
 
 void BoardBench::settle() {
-  top_->timer_i = now_ * 10 / 3;
+  top_->timer_i = timer_ns_.value_or(now_ * 10 / 3);
   drive_host();
   drive_aperture();
   drive_dram();

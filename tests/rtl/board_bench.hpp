@@ -43,6 +43,8 @@ class BoardBench {
   [[nodiscard]] std::uint64_t now() const noexcept { return now_; }
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] bool parked() const;
+  /// TIMER from now on: this value, which then stands still. Without it: time of a 300 MHz clock.
+  void set_timer_ns(std::uint64_t value) { timer_ns_ = value; }
 
   // BAR0 and BAR4, one access at a time; each returns when it was answered.
   void write32(std::uint32_t offset, std::uint32_t value);
@@ -71,6 +73,7 @@ class BoardBench {
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Vdatum_board_instrumented> top_;
   std::uint64_t now_ = 0;
+  std::optional<std::uint64_t> timer_ns_;
 };
 
 }  // namespace datum::rtl_test

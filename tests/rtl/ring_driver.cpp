@@ -4,6 +4,7 @@ namespace datum::rtl_test {
 
 RingDriver::RingDriver(BoardBench& bench, unsigned ring, std::uint64_t base, unsigned size_log2)
     : bench_(bench), ring_(ring), base_(base), record_(base + (64ULL << size_log2)), size_log2_(size_log2) {
+  bench_.host.memory.put(record_, hw::CompletionRecord{});
   bench_.write64(hw::ring_base(ring), base);
   bench_.write64(hw::ring_completion(ring), record_);
   bench_.write64(hw::ring_spaces(ring), 0x8000);
