@@ -52,8 +52,9 @@ std::string describe_holder(Syscalls& syscalls, const std::string& node) {
         read_text(syscalls, fmt::format("/proc/{}/comm", process)).value_or("name unknown");
     return fmt::format("process {} ({})", process, name);
   }
-  return hidden ? fmt::format("a process of another user ('sudo fuser -v {}' names it)", node)
-                : std::string("the kernel or a process that is just ending");
+  return hidden
+             ? fmt::format("a process of another user ('sudo fuser -v {}' names it)", node)
+             : std::string("a process that is just ending, or by one that has another device of its group");
 }
 
 }  // namespace datum::vfio

@@ -146,18 +146,15 @@ Result<OwnedFd> open_node(Syscalls& syscalls, const PciDevice& device, const std
   return OwnedFd(syscalls, fd);
 }
 
-/// Only one process may be bound; the kernel answers EINVAL or EBUSY to the next one, and EBUSY as well if
-/// the group is not viable or held as a whole.
+/// The kernel answers EINVAL if the device is bound already, and EBUSY if its group is not viable or was
+/// opened in the older way.
 Error bind_refused(Syscalls& syscalls, const PciDevice& device, int error_number) {
   if (error_number == EBUSY && !device.obstacles().empty()) {
     return group_not_viable(device);
   }
   if (error_number == EBUSY || error_number == EINVAL) {
-    const std::string own = device.device_node();
-    // The own node of a process that does not have it (a whole group held in the old way) names nobody: look
-    // at the group as well.
-    const bool by_group = error_number == EBUSY && device.group.has_value();
-    return device_in_use(syscalls, device, by_group ? device.group_node() : own);
+    return device_in_use(syscalls, device,
+                         error_number == EBUSY ? device.group_node() : device.device_node());
   }
   return call_failed(device, "binding it to iommufd", error_number);
 }

@@ -15,7 +15,7 @@
 namespace datum::vfio {
 
 /// Single accesses of mapped areas are single transactions of their size. Outside them the kernel makes the
-/// transactions: of 4 bytes at most before Linux 6.10, low half first. Blocks are moved in aligned 8-byte
+/// transactions: of 4 bytes at most on older kernels, low half first. Blocks are moved in aligned 8-byte
 /// accesses, and bytes at their ends.
 class RegionBar final : public board::Bar {
  public:

@@ -99,14 +99,23 @@ int DeviceFile::ioctl(unsigned long request, void* argument) {
 
 int DeviceFile::bind(void* argument) {
   auto request = load<vfio::uapi::DeviceBindIommufd>(argument);
-  if (request.argsz < sizeof request || request.flags != 0 || bound_ || slot_.opened) {
+  if (request.argsz < sizeof request || request.flags != 0) {
+    return -EINVAL;
+  }
+  if (machine_.open_groups.contains(slot_.group)) {
+    return -EBUSY;
+  }
+  if (bound_) {
     return -EINVAL;
   }
   std::shared_ptr<OpenFile> iommufd = table_.look_up(request.iommufd);
   if (!is_iommufd(iommufd)) {
     return -EBADF;
   }
-  if (machine_.open_groups.contains(slot_.group) || !machine_.group_is_viable(slot_.group)) {
+  if (slot_.opened) {
+    return -EINVAL;
+  }
+  if (!machine_.group_is_viable(slot_.group)) {
     return -EBUSY;
   }
   iommufd_ = std::move(iommufd);

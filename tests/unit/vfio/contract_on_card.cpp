@@ -1,0 +1,102 @@
+// The board contract through the real backend: a fake kernel with the golden model as the card in its slot.
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/backend.hpp"
+#include "tests/contract/contract_board.hpp"
+#include "tests/fakes/kernel/fake_kernel.hpp"
+#include "tests/fakes/kernel/function_card.hpp"
+#include "vfio_backend/backend.hpp"
+
+namespace datum::test {
+
+namespace {
+
+// What VFIO does not offer on any card: the kernel keeps IOMMU faults to itself and makes no memfds of a
+// card's memory.
+constexpr const char* beyond_vfio =
+    "*.an_access_to_unmapped_memory_is_refused_and_reported/*:*.exported_memory_is_*:"
+    "*.exports_outside_of_*";
+
+constexpr const char* slot_address = "da70:03:00.0";
+
+/// Machines outlive the cards that are open in them; those without are taken down when the next one is built.
+std::vector<std::unique_ptr<FakeKernel>>& machines() {
+  static std::vector<std::unique_ptr<FakeKernel>> all;
+  std::erase_if(all, [](const auto& kernel) { return kernel->open_descriptors() == 0; });
+  return all;
+}
+
+/// Takes "locked=64K" out of the options: the limit belongs to the process here, and not to the board.
+bool take_lock_limit(std::string& options) {
+  const std::string limit = "locked=64K";
+  const std::size_t at = options.find(limit);
+  if (at == std::string::npos) {
+    return false;
+  }
+  options.erase(at, limit.size());
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> contract_addresses() {
+  return {std::string("vfio:") + slot_address + ",iommufd",
+          std::string("vfio:") + slot_address + ",container"};
+}
+
+std::vector<std::string> step_locked_addresses() { return {}; }
+
+std::string address_as_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param.substr(info.param.rfind(',') + 1);
+}
+
+Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, const std::string& options) {
+  std::string model_options = options;
+  auto kernel = std::make_unique<FakeKernel>();
+  if (take_lock_limit(model_options)) {
+    kernel->machine.traits.memlock_bytes = 0x10000;
+  }
+  auto model = sim::open_simulated("model:" + model_options);
+  if (!model) {
+    return std::move(model).error();
+  }
+  kernel->plug(slot_address, 12, std::make_shared<FunctionCard>(std::move(model).value()));
+  machines().push_back(std::move(kernel));
+  return vfio::open_card(*machines().back(), address);
+}
+
+void Contract::open_with(const std::string& options) {
+  driver_.reset();
+  function_.reset();
+  auto opened = open_board(GetParam(), options);
+  if (!opened) {
+    throw std::runtime_error(opened.error().message);
+  }
+  function_ = std::move(opened).value();
+}
+
+board::PcieFunction& Contract::function() {
+  if (function_ == nullptr) {
+    open_with({});
+  }
+  return *function_;
+}
+
+BoardDriver& Contract::driver() {
+  if (driver_ == nullptr) {
+    driver_ = std::make_unique<BoardDriver>(function());
+  }
+  return *driver_;
+}
+
+}  // namespace datum::test
+
+int main(int count, char** arguments) {
+  ::testing::InitGoogleTest(&count, arguments);
+  std::string& filter = ::testing::GTEST_FLAG(filter);
+  filter += (filter.find('-') == std::string::npos ? "-" : ":") + std::string(datum::test::beyond_vfio);
+  return RUN_ALL_TESTS();
+}
