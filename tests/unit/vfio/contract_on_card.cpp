@@ -23,10 +23,11 @@ constexpr const char* beyond_vfio =
 constexpr const char* slot_address = "da70:03:00.0";
 
 /// Machines outlive the cards that are open in them; those without are taken down when the next one is built.
-std::vector<std::unique_ptr<FakeKernel>>& machines() {
-  static std::vector<std::unique_ptr<FakeKernel>> all;
-  std::erase_if(all, [](const auto& kernel) { return kernel->open_descriptors() == 0; });
-  return all;
+FakeKernel& keep(std::unique_ptr<FakeKernel> kernel) {
+  static std::vector<std::unique_ptr<FakeKernel>> machines;
+  std::erase_if(machines, [](const auto& machine) { return machine->open_descriptors() == 0; });
+  machines.push_back(std::move(kernel));
+  return *machines.back();
 }
 
 /// Takes "locked=64K" out of the options: the limit belongs to the process here, and not to the board.
@@ -64,8 +65,7 @@ Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, con
     return std::move(model).error();
   }
   kernel->plug(slot_address, 12, std::make_shared<FunctionCard>(std::move(model).value()));
-  machines().push_back(std::move(kernel));
-  return vfio::open_card(*machines().back(), address);
+  return vfio::open_card(keep(std::move(kernel)), address);
 }
 
 void Contract::open_with(const std::string& options) {
