@@ -89,7 +89,7 @@ std::string diagnose_card(Syscalls& syscalls, std::string_view address) {
     return check.outcome != CheckOutcome::failed || is(check, CheckNumber::locked_memory);
   });
   // A card without an IOMMU cannot be bound either: the cause goes before what follows from it.
-  std::ranges::stable_partition(checks, [](const Check& check) {
+  std::stable_partition(checks.begin(), checks.end(), [](const Check& check) {
     return is(check, CheckNumber::card_found) || is(check, CheckNumber::iommu_on);
   });
   if (!checks.empty()) {

@@ -12,6 +12,7 @@
 
 #include "vfio_backend/capability_chain.hpp"
 #include "vfio_backend/refusal.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::vfio {
 
@@ -81,7 +82,7 @@ Result<std::uint64_t> ContainerSpace::unmap(Iova iova, std::uint64_t bytes) {
 void ContainerSpace::read_capability(std::uint16_t id, std::span<const std::byte> bytes) {
   if (id == VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE &&
       bytes.size() >= sizeof(vfio_iommu_type1_info_cap_iova_range)) {
-    vfio_iommu_type1_info_cap_iova_range head{};
+    auto head = uapi::zeroed<vfio_iommu_type1_info_cap_iova_range>();
     std::memcpy(&head, bytes.data(), sizeof head);
     const std::size_t fit = (bytes.size() - sizeof head) / sizeof(vfio_iova_range);
     for (std::size_t index = 0; index < std::min<std::size_t>(head.nr_iovas, fit); ++index) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "vfio_backend/refusal.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::vfio {
 
@@ -24,7 +25,7 @@ Status reset_unsupported(const PciDevice& device, const char* what) {
 std::string neighbours(Syscalls& syscalls, const PciDevice& device, int device_fd) {
   constexpr std::size_t most = 256;  // functions of one bus
   std::vector<std::byte> answer(sizeof(vfio_pci_hot_reset_info) + most * sizeof(vfio_pci_dependent_device));
-  vfio_pci_hot_reset_info head{};
+  auto head = uapi::zeroed<vfio_pci_hot_reset_info>();
   head.argsz = static_cast<std::uint32_t>(answer.size());
   std::memcpy(answer.data(), &head, sizeof head);
   if (syscalls.ioctl(device_fd, VFIO_DEVICE_GET_PCI_HOT_RESET_INFO, answer.data()) < 0) {
@@ -58,7 +59,7 @@ Status reset_function(Syscalls& syscalls, const PciDevice& device, int device_fd
 }
 
 Status reset_bus(Syscalls& syscalls, const PciDevice& device, int device_fd, std::span<const int> owners) {
-  vfio_pci_hot_reset head{};
+  auto head = uapi::zeroed<vfio_pci_hot_reset>();
   head.argsz = static_cast<std::uint32_t>(sizeof head + owners.size_bytes());
   head.count = static_cast<std::uint32_t>(owners.size());
   std::vector<std::byte> request(head.argsz);

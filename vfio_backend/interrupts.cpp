@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "vfio_backend/refusal.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::vfio {
 
@@ -16,7 +17,7 @@ namespace {
 
 /// A request of the kernel with descriptors behind it.
 std::vector<std::byte> irq_request(unsigned index, std::span<const std::int32_t> fds) {
-  vfio_irq_set head{};
+  auto head = uapi::zeroed<vfio_irq_set>();
   head.argsz = static_cast<std::uint32_t>(sizeof head + fds.size_bytes());
   head.flags =
       VFIO_IRQ_SET_ACTION_TRIGGER | (fds.empty() ? VFIO_IRQ_SET_DATA_NONE : VFIO_IRQ_SET_DATA_EVENTFD);

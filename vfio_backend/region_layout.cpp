@@ -10,13 +10,14 @@
 
 #include "vfio_backend/capability_chain.hpp"
 #include "vfio_backend/refusal.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::vfio {
 
 namespace {
 
 std::vector<MappableArea> listed_areas(std::span<const std::byte> bytes) {
-  vfio_region_info_cap_sparse_mmap head{};
+  auto head = uapi::zeroed<vfio_region_info_cap_sparse_mmap>();
   if (bytes.size() < sizeof head) {
     return {};
   }

@@ -42,7 +42,8 @@ Status FaultFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAc
   return inner_->dma_map(iova, host, access);
 }
 
-Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) {
+Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                                 board::DmaAccess access) {
   if (auto error = next(FunctionCall::dma_map_fd)) {
     return *std::move(error);
   }

@@ -13,12 +13,14 @@
 
 namespace datum::test {
 
-/// Passes everything on, except that a chosen call of a kind is answered with an error and not passed on. Safe from any thread.
+/// Passes everything on, except that a chosen call of a kind is answered with an error and not passed on.
+/// Safe from any thread.
 class FaultFunction final : public board::PcieFunction {
  public:
   explicit FaultFunction(std::unique_ptr<board::PcieFunction> inner) : inner_(std::move(inner)) {}
 
-  /// The `number`-th call of `kind` from now on fails, counting from 1; with `and_all_later`, those after it too. Replaces an earlier order for the kind.
+  /// The `number`-th call of `kind` from now on fails, counting from 1; with `and_all_later`, those after it
+  /// too. Replaces an earlier order for the kind.
   void fail(FunctionCall kind, unsigned number, Error error, bool and_all_later = false);
   /// Forgets all orders.
   void heal();
@@ -28,18 +30,26 @@ class FaultFunction final : public board::PcieFunction {
   [[nodiscard]] board::PcieFunction& inner() noexcept { return *inner_; }
 
   [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
+
   [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
+
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
-  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) override;
+  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                    board::DmaAccess access) override;
   Status dma_unmap(Iova iova, std::uint64_t bytes) override;
   Result<int> interrupt_fd(unsigned vector) override;
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
+
   [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
+
   Status reset(board::ResetKind kind) override;
   Status health() override;
+
   std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
+
   Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+
   void relax() noexcept override { inner_->relax(); }
 
  private:

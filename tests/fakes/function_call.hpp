@@ -7,7 +7,17 @@
 
 namespace datum::test {
 
-enum class FunctionCall : std::uint8_t { bar, dma_map, dma_map_fd, dma_unmap, interrupt_fd, wait, reset, health, export_memory };
+enum class FunctionCall : std::uint8_t {
+  bar,
+  dma_map,
+  dma_map_fd,
+  dma_unmap,
+  interrupt_fd,
+  wait,
+  reset,
+  health,
+  export_memory
+};
 inline constexpr std::size_t function_call_kinds = 9;
 
 [[nodiscard]] constexpr std::string_view name_of(FunctionCall call) noexcept {

@@ -8,31 +8,38 @@ using Kind = TracedCall::Kind;
 
 class TraceFunction::TracedBar final : public board::Bar {
  public:
-  TracedBar(TraceFunction& owner, board::Bar& inner, unsigned index) : owner_(owner), inner_(inner), index_(index) {}
+  TracedBar(TraceFunction& owner, board::Bar& inner, unsigned index)
+      : owner_(owner), inner_(inner), index_(index) {}
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept override { return inner_.size_bytes(); }
+
   [[nodiscard]] std::uint32_t read32(std::uint64_t offset) noexcept override {
     const auto value = inner_.read32(offset);
     owner_.record({Kind::read32, index_, offset, sizeof value, value, true, {}});
     return value;
   }
+
   [[nodiscard]] std::uint64_t read64(std::uint64_t offset) noexcept override {
     const auto value = inner_.read64(offset);
     owner_.record({Kind::read64, index_, offset, sizeof value, value, true, {}});
     return value;
   }
+
   void write32(std::uint64_t offset, std::uint32_t value) noexcept override {
     inner_.write32(offset, value);
     owner_.record({Kind::write32, index_, offset, sizeof value, value, true, {}});
   }
+
   void write64(std::uint64_t offset, std::uint64_t value) noexcept override {
     inner_.write64(offset, value);
     owner_.record({Kind::write64, index_, offset, sizeof value, value, true, {}});
   }
+
   void read_block(std::uint64_t offset, std::span<std::byte> to) noexcept override {
     inner_.read_block(offset, to);
     owner_.record({Kind::read_block, index_, offset, to.size(), 0, true, {}});
   }
+
   void write_block(std::uint64_t offset, std::span<const std::byte> from) noexcept override {
     inner_.write_block(offset, from);
     owner_.record({Kind::write_block, index_, offset, from.size(), 0, true, {}});
@@ -85,10 +92,12 @@ Result<board::Bar*> TraceFunction::bar(unsigned index) {
 }
 
 Status TraceFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) {
-  return record({Kind::dma_map, 0, raw(iova), host.size(), static_cast<std::uint64_t>(access), true, {}}, inner_->dma_map(iova, host, access));
+  return record({Kind::dma_map, 0, raw(iova), host.size(), static_cast<std::uint64_t>(access), true, {}},
+                inner_->dma_map(iova, host, access));
 }
 
-Status TraceFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) {
+Status TraceFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                                 board::DmaAccess access) {
   return record({Kind::dma_map_fd, 0, raw(iova), bytes, static_cast<std::uint64_t>(access), true, {}},
                 inner_->dma_map_fd(iova, fd, offset, bytes, access));
 }
@@ -111,9 +120,7 @@ Status TraceFunction::reset(board::ResetKind kind) {
   return record({Kind::reset, 0, 0, 0, static_cast<std::uint64_t>(kind), true, {}}, inner_->reset(kind));
 }
 
-Status TraceFunction::health() {
-  return record({Kind::health, 0, 0, 0, 0, true, {}}, inner_->health());
-}
+Status TraceFunction::health() { return record({Kind::health, 0, 0, 0, 0, true, {}}, inner_->health()); }
 
 std::vector<board::DmaFault> TraceFunction::take_dma_faults() {
   auto faults = inner_->take_dma_faults();
@@ -122,7 +129,8 @@ std::vector<board::DmaFault> TraceFunction::take_dma_faults() {
 }
 
 Result<UniqueFd> TraceFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
-  return record({Kind::export_memory, 0, first.offset_bytes, bytes, first.ordinal, true, {}}, inner_->export_memory(first, bytes));
+  return record({Kind::export_memory, 0, first.offset_bytes, bytes, first.ordinal, true, {}},
+                inner_->export_memory(first, bytes));
 }
 
 }  // namespace datum::test

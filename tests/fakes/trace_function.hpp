@@ -15,15 +15,29 @@ namespace datum::test {
 /// One call and how it was answered. What the numbers mean depends on the call, as its fields say.
 struct TracedCall {
   enum class Kind : std::uint8_t {
-    read32, read64, write32, write64, read_block, write_block,
-    bar, dma_map, dma_map_fd, dma_unmap, interrupt_fd, wait, reset, health, take_dma_faults, export_memory,
+    read32,
+    read64,
+    write32,
+    write64,
+    read_block,
+    write_block,
+    bar,
+    dma_map,
+    dma_map_fd,
+    dma_unmap,
+    interrupt_fd,
+    wait,
+    reset,
+    health,
+    take_dma_faults,
+    export_memory,
   };
 
   Kind kind = Kind::bar;
-  unsigned bar = 0;             ///< of a register access; index asked for
-  std::uint64_t address = 0;    ///< offset in the BAR, IOVA, device address, vector
-  std::uint64_t bytes = 0;      ///< of a block, mapping or export
-  std::uint64_t value = 0;      ///< read or written
+  unsigned bar = 0;           ///< of a register access; index asked for
+  std::uint64_t address = 0;  ///< offset in the BAR, IOVA, device address, vector
+  std::uint64_t bytes = 0;    ///< of a block, mapping or export
+  std::uint64_t value = 0;    ///< read or written
   bool ok = true;
   ErrorCode error = ErrorCode::unknown;  ///< when not ok
 
@@ -41,18 +55,24 @@ class TraceFunction final : public board::PcieFunction {
   [[nodiscard]] std::vector<TracedCall> take();
 
   [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
+
   [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
+
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
-  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) override;
+  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                    board::DmaAccess access) override;
   Status dma_unmap(Iova iova, std::uint64_t bytes) override;
   Result<int> interrupt_fd(unsigned vector) override;
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
+
   [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
+
   Status reset(board::ResetKind kind) override;
   Status health() override;
   std::vector<board::DmaFault> take_dma_faults() override;
   Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+
   void relax() noexcept override { inner_->relax(); }
 
  private:

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "vfio_backend/uapi/vfio_cdev.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::test {
 
@@ -21,7 +22,7 @@ constexpr std::uint64_t offset_mask = (1ULL << index_shift) - 1;
 
 template <class Struct>
 Struct load(const void* from) {
-  Struct value{};
+  auto value = vfio::uapi::zeroed<Struct>();
   std::memcpy(&value, from, sizeof value);
   return value;
 }
@@ -173,8 +174,9 @@ int DeviceFile::region_info(void* argument) const {
     info.flags |= bar.memory_fd >= 0 ? VFIO_REGION_INFO_FLAG_MMAP : 0U;
     if (bar.memory_fd >= 0 && !bar.sparse.empty()) {
       info.flags |= VFIO_REGION_INFO_FLAG_CAPS;
-      vfio_region_info_cap_sparse_mmap head{
-          {VFIO_REGION_INFO_CAP_SPARSE_MMAP, 1, 0}, static_cast<std::uint32_t>(bar.sparse.size()), 0};
+      auto head = vfio::uapi::zeroed<vfio_region_info_cap_sparse_mmap>();
+      head.header = {VFIO_REGION_INFO_CAP_SPARSE_MMAP, 1, 0};
+      head.nr_areas = static_cast<std::uint32_t>(bar.sparse.size());
       capability.resize(sizeof head + bar.sparse.size() * sizeof(CardBar::Area));
       std::memcpy(capability.data(), &head, sizeof head);
       std::memcpy(capability.data() + sizeof head, bar.sparse.data(),

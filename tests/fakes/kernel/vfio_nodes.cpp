@@ -9,6 +9,7 @@
 #include "tests/fakes/kernel/device_file.hpp"
 #include "tests/fakes/kernel/open_file.hpp"
 #include "vfio_backend/uapi/iommufd.hpp"
+#include "vfio_backend/uapi/zeroed.hpp"
 
 namespace datum::test {
 
@@ -227,8 +228,9 @@ int ContainerFile::get_info(void* argument) const {
   const std::uint32_t room = info.argsz;
   const vfio_iommu_type1_info_dma_avail available{{VFIO_IOMMU_TYPE1_INFO_DMA_AVAIL, 1, 0},
                                                   space_->entries_left()};
-  vfio_iommu_type1_info_cap_iova_range head{
-      {VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE, 1, 0}, static_cast<std::uint32_t>(ranges.size()), 0};
+  auto head = uapi::zeroed<vfio_iommu_type1_info_cap_iova_range>();
+  head.header = {VFIO_IOMMU_TYPE1_INFO_CAP_IOVA_RANGE, 1, 0};
+  head.nr_iovas = static_cast<std::uint32_t>(ranges.size());
   const std::size_t first = (sizeof info + 7) / 8 * 8;
   const std::size_t second = first + (sizeof available + 7) / 8 * 8;
   const std::size_t end = second + sizeof head + ranges.size() * sizeof(vfio_iova_range);
