@@ -11,6 +11,8 @@
 
 #include <datum/board/backend.hpp>
 
+#include "vfio_backend/backend.hpp"
+
 namespace datum {
 
 namespace {
@@ -93,6 +95,8 @@ Result<const board::Backend*> plugin_backend(std::string_view scheme) {
   return plugin_error(fmt::format("the simulation plugin was built without '{}:' boards", scheme));
 }
 
+Result<const board::Backend*> vfio_backend(std::string_view) { return &vfio::backend(); }
+
 Result<const board::Backend*> absent_backend(std::string_view scheme) {
   return make_error(ErrorCode::dependency_unavailable,
                     fmt::format("'{}:' boards are not built into this version", scheme),
@@ -107,7 +111,7 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {"vfio", absent_backend, true},
+    {"vfio", vfio_backend, true},
     {"vfio-user", absent_backend, false},
     {"rtl", plugin_backend, false},
     {"model", plugin_backend, false},
