@@ -36,7 +36,7 @@ ze_result_t check_queue_descriptor(Device& device, const ze_command_queue_desc_t
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("queue group ordinal {}, the device has {}", desc.ordinal, queue_group_count));
   }
-  if (const unsigned queues = queues_in_group(device.board()); desc.index >= queues) {
+  if (const unsigned queues = device.queue_count(); desc.index >= queues) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("queue index {}, the group has {} queues", desc.index, queues));
   }

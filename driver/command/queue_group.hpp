@@ -1,7 +1,6 @@
-// The queue groups that a device offers. driver/api reports these numbers and checks against them.
+// The queue groups that a device offers. driver/api reports these numbers and checks against them;
+// Device::queue_count says how many queues a group has.
 #pragma once
-
-#include "driver/device/board.hpp"
 
 namespace datum {
 
@@ -9,10 +8,5 @@ namespace datum {
 inline constexpr unsigned queue_group_count = 1;
 /// Bytes of the largest fill pattern: what a FILL descriptor holds.
 inline constexpr unsigned max_fill_pattern_bytes = 16;
-
-/// Queues that have a ring each without waiting for another: all but the driver's own.
-[[nodiscard]] inline unsigned queues_in_group(const Board& board) noexcept {
-  return board.capabilities().ring_count - 1;
-}
 
 }  // namespace datum

@@ -212,14 +212,16 @@ void RingScheduler::Impl::pump() {
   }
   Aftermath after;
   std::unique_lock lock(mutex);
-  if (device.board().is_lost()) {
-    feeder.fail_all(device.board().health().error(), after);
-  } else {
-    // A fault whose record could not be written shows in the registers only.
-    const std::uint64_t now_ns = host_now_ns();
-    const bool thorough = now_ns - last_thorough_ns >= limits::health_check_ns;
-    last_thorough_ns = thorough ? now_ns : last_thorough_ns;
+  // Now and then the registers are asked as well: a fault whose record could not be written shows only there,
+  // and so does a board that is gone.
+  const std::uint64_t now_ns = host_now_ns();
+  const bool thorough = now_ns - last_thorough_ns >= limits::health_check_ns;
+  last_thorough_ns = thorough ? now_ns : last_thorough_ns;
+  Status health = thorough || device.board().is_lost() ? device.board().health() : Status{};
+  if (health) {
     feeder.advance(thorough, after);
+  } else {
+    feeder.fail_all(health.error(), after);
   }
   update_hints();
   settle(after, lock);

@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "driver/command/event.hpp"
+#include "driver/command/ring_scheduler.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
 
 namespace datum {
 
@@ -369,8 +371,10 @@ StreamFeeder::Held StreamFeeder::look_at_word(const hw::Descriptor& wait) {
 
 Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
   const std::uint64_t word = read_word(wait);
-  if ((word & event_word::error_mask) != 0 && event_word::failed_device(word) == device_.index()) {
-    Error original = failures_.find(event_word::failure_number(word));
+  const std::vector<std::unique_ptr<Device>>& all = device_.driver().devices();
+  const unsigned device = event_word::failed_device(word);
+  if ((word & event_word::error_mask) != 0 && device < all.size()) {
+    Error original = all[device]->rings().failure(event_word::failure_number(word));
     const bool own_step =
         stream.steps_ != nullptr && device_va(stream.steps_->answer_word()) == DeviceVa{wait.dst_address()};
     if (!own_step) {

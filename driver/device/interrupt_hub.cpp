@@ -92,7 +92,9 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
     Result<board::WaitOutcome> outcome =
         function_.wait(board::any_vector, wake_.get(), saturating_add(board_ns, slice_ns));
     if (!outcome) {
-      return std::move(outcome).error();
+      // The board's own record of its health comes first: from here on everybody knows.
+      Status health = check_health();
+      return health ? Status(std::move(outcome).error()) : health;
     }
     switch (*outcome) {
     case board::WaitOutcome::interrupt:
@@ -112,7 +114,7 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
     }
     }
   }
-  return deadline_host_ns <= until_ns ? Status{} : (health_ ? health_() : function_.health());
+  return deadline_host_ns <= until_ns ? Status{} : check_health();
 }
 
 Status InterruptHub::sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns,
@@ -139,6 +141,8 @@ void InterruptHub::drain_wake() {
   // Non-blocking: nothing to read is as good as read.
   [[maybe_unused]] const ssize_t bytes = ::read(wake_.get(), &count, sizeof count);
 }
+
+Status InterruptHub::check_health() { return health_ ? health_() : function_.health(); }
 
 void InterruptHub::notify() {
   bool wake_leader = false;

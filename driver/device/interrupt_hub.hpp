@@ -39,6 +39,7 @@ class InterruptHub {
  private:
   Status lead(std::uint64_t deadline_host_ns);
   Status sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns, bool& woken);
+  Status check_health();
   void drain_wake();
 
   board::PcieFunction& function_;

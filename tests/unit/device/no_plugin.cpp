@@ -1,0 +1,2 @@
+// A library that is no board plugin.
+extern "C" __attribute__((visibility("default"))) int datum_test_nothing() { return 0; }
