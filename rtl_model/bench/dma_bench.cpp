@@ -1,10 +1,9 @@
 #include "rtl_model/bench/dma_bench.hpp"
 
+#include <Vdatum_dma_bench_top.h>
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
-
-#include <Vdatum_dma_bench_top.h>
 #include <verilated.h>
 
 namespace datum::rtl_bench {
@@ -35,7 +34,9 @@ bool get_bit(auto port, unsigned index) { return ((port >> index) & 1U) != 0; }
 }  // namespace
 
 DmaBench::DmaBench(const Surroundings& surroundings)
-    : surroundings_(surroundings), context_(std::make_unique<VerilatedContext>()), random_(surroundings.seed) {
+    : surroundings_(surroundings),
+      context_(std::make_unique<VerilatedContext>()),
+      random_(surroundings.seed) {
   context_->randReset(2);
   context_->randSeed(static_cast<int>(surroundings.seed & 0x7fffffffU));
   context_->assertOn(true);
@@ -69,7 +70,9 @@ void DmaBench::check(bool good, const std::string& what) const {
   }
 }
 
-bool DmaBench::chance() { return surroundings_.stall_percent != 0 && random_() % 100 < surroundings_.stall_percent; }
+bool DmaBench::chance() {
+  return surroundings_.stall_percent != 0 && random_() % 100 < surroundings_.stall_percent;
+}
 
 void DmaBench::step() {
   model_->timer_i = timer_ns_;
@@ -127,7 +130,8 @@ void DmaBench::drive_port(unsigned m) {
     model_->rresp_i[m] = contains(bad_reads_, word) ? 2 : 0;
     set_bit(model_->rlast_i, m, burst.done + 1 == burst.beats);
   }
-  if (!port.b_valid && !port.answering.empty() && port.answering.front().ready_at <= cycle_ && !hold_ && !chance()) {
+  if (!port.b_valid && !port.answering.empty() && port.answering.front().ready_at <= cycle_ && !hold_ &&
+      !chance()) {
     port.b_valid = true;
     // Data is visible at the last moment at which it may become so.
     const WriteBurst& burst = port.answering.front();
@@ -167,7 +171,8 @@ void DmaBench::sample_addresses(unsigned m, Port& port) {
   if (get_bit(model_->awvalid_o, m) && port.aw_ready) {
     WriteBurst burst{model_->awid_o[m], place_of(model_->awaddr_o[m]), model_->awlen_o[m] + 1U, {}, 0};
     check(burst.place.address % word_bytes == 0, "write address is not aligned");
-    check(burst.place.address % 4096 + std::uint64_t{burst.beats} * word_bytes <= 4096, "write crosses 4 KiB");
+    check(burst.place.address % 4096 + std::uint64_t{burst.beats} * word_bytes <= 4096,
+          "write crosses 4 KiB");
     bursts_.push_back({m, true, burst.place, burst.beats, cycle_});
     port.collecting.push_back(std::move(burst));
   }
@@ -244,7 +249,7 @@ void DmaBench::drive_translators() {
     const bool answer = !waiting.empty() && waiting.front().ready_at <= cycle_ && !chance();
     set_bit(model_->tr_rsp_valid_i, t, answer);
     if (answer) {
-      const Mapping mapping = translate(waiting.front());
+      const Mapping mapping = waiting.front().answer;
       waiting.pop_front();
       model_->tr_rsp_target_i[t] = static_cast<std::uint8_t>(mapping.target);
       model_->tr_rsp_frame_i[t] = mapping.frame;
@@ -258,8 +263,13 @@ void DmaBench::sample_translators() {
   for (unsigned t = 0; t < translators; ++t) {
     if (get_bit(model_->tr_req_valid_o, t) && get_bit(model_->tr_req_ready_i, t)) {
       check(get_bit(model_->tr_req_write_o, t) == (t % 2 == 1), "question of the wrong kind");
-      questions_waiting_[t].push_back({model_->tr_req_space_o[t], model_->tr_req_page_o[t], t % 2 == 1,
-                                       cycle_ + surroundings_.translate_cycles});
+      Question question{model_->tr_req_space_o[t],
+                        model_->tr_req_page_o[t],
+                        t % 2 == 1,
+                        cycle_ + surroundings_.translate_cycles,
+                        {}};
+      question.answer = translate(question);
+      questions_waiting_[t].push_back(question);
       ++questions_;
     }
   }
@@ -302,9 +312,13 @@ std::uint32_t DmaBench::access_register(bool write, std::uint32_t bar0_offset, s
   return model_->reg_rdata_o;
 }
 
-void DmaBench::write_register(std::uint32_t bar0_offset, std::uint32_t value) { access_register(true, bar0_offset, value); }
+void DmaBench::write_register(std::uint32_t bar0_offset, std::uint32_t value) {
+  access_register(true, bar0_offset, value);
+}
 
-std::uint32_t DmaBench::read_register(std::uint32_t bar0_offset) { return access_register(false, bar0_offset, 0); }
+std::uint32_t DmaBench::read_register(std::uint32_t bar0_offset) {
+  return access_register(false, bar0_offset, 0);
+}
 
 void DmaBench::write_register64(std::uint32_t bar0_offset, std::uint64_t value) {
   write_register(bar0_offset, static_cast<std::uint32_t>(value));

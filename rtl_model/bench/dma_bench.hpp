@@ -1,4 +1,5 @@
-// datum_dma alone on a bench: memory behind its AXI ports, a table behind its translation ports, and software's view of the rings.
+// datum_dma alone on a bench: memory behind its AXI ports, a table behind its translation ports, and
+// software's view of the rings.
 #pragma once
 
 #include <cstdint>
@@ -57,8 +58,8 @@ struct Burst {
   std::uint64_t cycle = 0;
 };
 
-/// Spaces 0, 1 and 2 map every page to the same page of DRAM, host and on-chip memory unless map() says otherwise.
-/// Not for several threads; a bench fails by std::runtime_error with what it saw.
+/// Spaces 0, 1 and 2 map every page to the same page of DRAM, host and on-chip memory unless map() says
+/// otherwise. Not for several threads; a bench fails by std::runtime_error with what it saw.
 class DmaBench {
  public:
   static constexpr unsigned channels = 4;
@@ -90,32 +91,50 @@ class DmaBench {
   [[nodiscard]] bool parked() const;
   void set_channels(unsigned count);
   void set_park_recheck_ns(std::uint32_t ns);
+
   void set_timer(std::uint64_t ns) { timer_ns_ = ns; }
+
   [[nodiscard]] std::uint64_t timer_ns() const { return timer_ns_; }
+
   [[nodiscard]] std::uint64_t cycle() const { return cycle_; }
+
   void set_stall_percent(unsigned percent) { surroundings_.stall_percent = percent; }
 
   void map(unsigned space, std::uint64_t page, Mapping mapping) { mappings_[{space, page}] = mapping; }
+
   void unmap_changes() { mappings_.clear(); }
+
   /// Reads (writes) of the 64-byte word at `place` are answered with an error.
   void fail_reads(Place place) { bad_reads_.push_back(place); }
+
   void fail_writes(Place place) { bad_writes_.push_back(place); }
+
   void fail_nothing() { bad_reads_.clear(), bad_writes_.clear(); }
+
   /// Read data, and answers to writes, are held back while true.
   void hold_answers(bool on) { hold_ = on; }
 
   SparseMemory& memory() { return memory_; }
+
   [[nodiscard]] const std::vector<unsigned>& interrupts() const { return interrupts_; }
+
   [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
+
   [[nodiscard]] const std::vector<Burst>& bursts() const { return bursts_; }
+
   void forget_history();
   [[nodiscard]] std::uint64_t outstanding() const;
+
   [[nodiscard]] std::uint64_t descriptors_done() const { return descriptors_done_; }
+
   [[nodiscard]] std::uint64_t questions() const { return questions_; }
+
   /// Cycle of the last answer to a write of a channel.
   [[nodiscard]] std::uint64_t last_data_answer() const { return last_data_answer_; }
+
   /// Cycle in which the last descriptor came.
   [[nodiscard]] std::uint64_t last_descriptor_arrival() const { return last_descriptor_arrival_; }
+
   void refuse_interrupts(bool on) { refuse_interrupts_ = on; }
 
  private:
@@ -149,6 +168,7 @@ class DmaBench {
     std::uint64_t page = 0;
     bool write = false;
     std::uint64_t ready_at = 0;
+    Mapping answer;  ///< as of the moment of the question: the oldest that it may be
   };
 
   bool chance();

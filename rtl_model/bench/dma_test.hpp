@@ -36,7 +36,10 @@ inline Bytes bytes_at(DmaBench& bench, Place place, std::uint64_t count) {
 /// Does one descriptor on `memory`, with the mapping that the bench has by default. Only what moves bytes.
 inline void do_descriptor(SparseMemory& memory, const hw::Descriptor& descriptor) {
   const auto place = [](std::uint16_t space, std::uint64_t va) {
-    return Place{space == host_space ? Target::host : space == onchip_space ? Target::onchip : Target::dram, va};
+    return Place{space == host_space     ? Target::host
+                 : space == onchip_space ? Target::onchip
+                                         : Target::dram,
+                 va};
   };
   const auto move = [&](std::uint64_t src, std::uint64_t dst, std::uint64_t count) {
     Bytes bytes(count);
@@ -44,12 +47,16 @@ inline void do_descriptor(SparseMemory& memory, const hw::Descriptor& descriptor
     memory.write(place(descriptor.dst_space(), dst), bytes);
   };
   switch (descriptor.opcode()) {
-  case hw::Opcode::copy: move(descriptor.src_address(), descriptor.dst_address(), descriptor.bytes()); break;
+  case hw::Opcode::copy:
+    move(descriptor.src_address(), descriptor.dst_address(), descriptor.bytes());
+    break;
   case hw::Opcode::copy_region:
     for (std::uint64_t plane = 0; plane < descriptor.region_planes(); ++plane) {
       for (std::uint64_t row = 0; row < descriptor.region_rows(); ++row) {
-        move(descriptor.src_address() + plane * descriptor.src_slice_pitch() + row * descriptor.src_row_pitch(),
-             descriptor.dst_address() + plane * descriptor.dst_slice_pitch() + row * descriptor.dst_row_pitch(),
+        move(descriptor.src_address() + plane * descriptor.src_slice_pitch() +
+                 row * descriptor.src_row_pitch(),
+             descriptor.dst_address() + plane * descriptor.dst_slice_pitch() +
+                 row * descriptor.dst_row_pitch(),
              descriptor.region_x_bytes());
       }
     }
@@ -73,7 +80,8 @@ inline void do_descriptor(SparseMemory& memory, const hw::Descriptor& descriptor
     memory.write(place(descriptor.dst_space(), descriptor.dst_address()), bytes);
     break;
   }
-  default: break;
+  default:
+    break;
   }
 }
 

@@ -41,7 +41,8 @@ std::uint64_t queued_cycles(unsigned latency, unsigned count, std::uint64_t byte
   Ring ring(bench, 0, 12);
   write_source(bench, count * bytes);
   for (unsigned i = 0; i < count; ++i) {
-    ring.put(rtl_bench::copy({rtl_bench::dram_space, destination + i * bytes}, {rtl_bench::dram_space, source + i * bytes}, bytes));
+    ring.put(rtl_bench::copy({rtl_bench::dram_space, destination + i * bytes},
+                             {rtl_bench::dram_space, source + i * bytes}, bytes));
   }
   const std::uint64_t start = bench.cycle();
   ring.doorbell();
@@ -50,12 +51,14 @@ std::uint64_t queued_cycles(unsigned latency, unsigned count, std::uint64_t byte
   return bench.last_data_answer() - start;
 }
 
-/// Cycles from the arrival of the descriptor to the last answer, for a copy between pages that were used before.
+/// Cycles from the arrival of the descriptor to the last answer, for a copy between pages that were used
+/// before.
 std::uint64_t single_cycles(unsigned latency, std::uint64_t bytes) {
   DmaBench bench({.read_latency_cycles = latency});
   Ring ring(bench, 0, 12);
   write_source(bench, bytes);
-  const auto descriptor = rtl_bench::copy({rtl_bench::dram_space, destination}, {rtl_bench::dram_space, source}, bytes);
+  const auto descriptor =
+      rtl_bench::copy({rtl_bench::dram_space, destination}, {rtl_bench::dram_space, source}, bytes);
   ring.submit(descriptor);
   bench.run_until_quiescent();
   ring.submit(descriptor);
@@ -65,7 +68,8 @@ std::uint64_t single_cycles(unsigned latency, std::uint64_t bytes) {
 }
 
 EngineFigure share(std::string name, std::uint64_t bytes, std::uint64_t cycles, double goal) {
-  return {std::move(name), 100.0 * static_cast<double>(bytes / bus_bytes) / static_cast<double>(cycles), "% of bus", goal, "higher"};
+  return {std::move(name), 100.0 * static_cast<double>(bytes / bus_bytes) / static_cast<double>(cycles),
+          "% of bus", goal, "higher"};
 }
 
 }  // namespace
@@ -76,8 +80,10 @@ std::vector<EngineFigure> engine_bench_figures() {
   for (const unsigned latency : {1U, 128U}) {
     const std::string suffix = "_lat" + std::to_string(latency);
     figures.push_back(share("copy_64k" + suffix, 16 * 64 * kib, queued_cycles(latency, 16, 64 * kib), 90));
-    figures.push_back(share("copy_4k_queued" + suffix, 64 * 4 * kib, queued_cycles(latency, 64, 4 * kib), 90));
-    figures.push_back(share("copy_4k_single" + suffix, 4 * kib, single_cycles(latency, 4 * kib), latency == 1 ? 85 : 30));
+    figures.push_back(
+        share("copy_4k_queued" + suffix, 64 * 4 * kib, queued_cycles(latency, 64, 4 * kib), 90));
+    figures.push_back(
+        share("copy_4k_single" + suffix, 4 * kib, single_cycles(latency, 4 * kib), latency == 1 ? 85 : 30));
   }
   constexpr unsigned small_copies = 1024;
   const auto small = static_cast<double>(queued_cycles(1, small_copies, bus_bytes));

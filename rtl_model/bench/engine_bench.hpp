@@ -1,4 +1,5 @@
-// Figures of the DMA alone, in exact cycles: 64-byte bus, memory of fixed latency, translations that are known.
+// Figures of the DMA alone, in exact cycles: 64-byte bus, memory of fixed latency, translations that are
+// known.
 #pragma once
 
 #include <string>
@@ -16,8 +17,9 @@ struct EngineFigure {
 
 /// Runs all of them; some seconds. Throws std::runtime_error when a copy is wrong.
 ///
-/// latN: N cycles from a read's address to its first data; a write is answered one cycle after its last data. Queued figures count from the
-/// doorbell to the answer of the last write; single ones from the cycle in which the descriptor arrives.
+/// latN: N cycles from a read's address to its first data; a write is answered one cycle after its last data.
+/// Queued figures count from the doorbell to the answer of the last write; single ones from the cycle in
+/// which the descriptor arrives.
 std::vector<EngineFigure> engine_bench_figures();
 
 }  // namespace datum::bench

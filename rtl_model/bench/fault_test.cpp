@@ -1,4 +1,5 @@
-// A failure stops its ring and no other, leaves what the contract promises, and the ring works again after a restart.
+// A failure stops its ring and no other, leaves what the contract promises, and the ring works again after a
+// restart.
 #include "rtl_model/bench/dma_test.hpp"
 
 namespace datum::rtl_bench {
@@ -105,73 +106,106 @@ class FaultTest : public ::testing::TestWithParam<Surroundings> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Ideal, FaultTest, ::testing::Values(Surroundings{}));
-INSTANTIATE_TEST_SUITE_P(Slow, FaultTest, ::testing::Values(Surroundings{.read_latency_cycles = 90, .write_latency_cycles = 70, .translate_cycles = 15}));
-INSTANTIATE_TEST_SUITE_P(Stalling, FaultTest, ::testing::Values(Surroundings{.read_latency_cycles = 4, .write_latency_cycles = 6, .translate_cycles = 2, .stall_percent = 40, .seed = 3}));
+INSTANTIATE_TEST_SUITE_P(Slow, FaultTest,
+                         ::testing::Values(Surroundings{
+                             .read_latency_cycles = 90, .write_latency_cycles = 70, .translate_cycles = 15}));
+INSTANTIATE_TEST_SUITE_P(Stalling, FaultTest,
+                         ::testing::Values(Surroundings{.read_latency_cycles = 4,
+                                                        .write_latency_cycles = 6,
+                                                        .translate_cycles = 2,
+                                                        .stall_percent = 40,
+                                                        .seed = 3}));
 
 TEST_P(FaultTest, given_a_page_that_is_refused_when_read_then_the_first_refused_address_is_reported) {
-  for (const FaultReason reason : {FaultReason::not_present, FaultReason::malformed_entry, FaultReason::no_root, FaultReason::table_read}) {
+  for (const FaultReason reason : {FaultReason::not_present, FaultReason::malformed_entry,
+                                   FaultReason::no_root, FaultReason::table_read}) {
     bench_.map(dram_space, (source >> 12U) + 2, {Target::dram, 0, true, reason});
-    expect_failure(copy({dram_space, destination}, {dram_space, source + 100}, 0x4000), {Status::mmu, reason, false, 0, source + 0x2000});
+    expect_failure(copy({dram_space, destination}, {dram_space, source + 100}, 0x4000),
+                   {Status::mmu, reason, false, 0, source + 0x2000});
     bench_.map(dram_space, source >> 12U, {Target::dram, 0, true, reason});
-    expect_failure(copy({dram_space, destination}, {dram_space, source + 100}, 0x400), {Status::mmu, reason, false, 0, source + 100});
+    expect_failure(copy({dram_space, destination}, {dram_space, source + 100}, 0x400),
+                   {Status::mmu, reason, false, 0, source + 100});
   }
 }
 
-TEST_P(FaultTest, given_a_page_that_refuses_writes_when_written_then_what_stands_before_it_is_written_and_nothing_behind) {
+TEST_P(
+    FaultTest,
+    given_a_page_that_refuses_writes_when_written_then_what_stands_before_it_is_written_and_nothing_behind) {
   bench_.memory().write(dram(destination), Bytes(0x4000, 0));
-  bench_.map(dram_space, (destination >> 12U) + 1, {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
+  bench_.map(dram_space, (destination >> 12U) + 1,
+             {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
   expect_failure(copy({dram_space, destination + 0x80}, {dram_space, source}, 0x3000),
                  {Status::mmu, FaultReason::write_refused, true, 0, destination + 0x1000});
   EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x80), 0xf80) == bytes_at(bench_, dram(source), 0xf80));
   EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x1000), 0x3000) == Bytes(0x3000, 0));
-  bench_.map(dram_space, (destination >> 12U) + 1, {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
-  expect_failure(fill({dram_space, destination + 0x1004}, 77, 2, 1), {Status::mmu, FaultReason::write_refused, true, 0, destination + 0x1004});
-  bench_.map(dram_space, (destination >> 12U) + 1, {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
-  expect_failure(write_value({dram_space, destination + 0x1008}, 3, 1), {Status::mmu, FaultReason::write_refused, true, 0, destination + 0x1008});
+  bench_.map(dram_space, (destination >> 12U) + 1,
+             {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
+  expect_failure(fill({dram_space, destination + 0x1004}, 77, 2, 1),
+                 {Status::mmu, FaultReason::write_refused, true, 0, destination + 0x1004});
+  bench_.map(dram_space, (destination >> 12U) + 1,
+             {Target::dram, (destination >> 12U) + 1, false, FaultReason::none});
+  expect_failure(write_value({dram_space, destination + 0x1008}, 3, 1),
+                 {Status::mmu, FaultReason::write_refused, true, 0, destination + 0x1008});
 }
 
 TEST_P(FaultTest, given_a_wait_on_a_refused_page_when_looked_at_then_the_ring_fails) {
   bench_.map(host_space, source >> 12U, {Target::host, 0, true, FaultReason::not_present});
-  expect_failure(wait_value({host_space, source + 8}, hw::WaitCondition::equal, 0), {Status::mmu, FaultReason::not_present, false, 1, source + 8});
+  expect_failure(wait_value({host_space, source + 8}, hw::WaitCondition::equal, 0),
+                 {Status::mmu, FaultReason::not_present, false, 1, source + 8});
   bench_.fail_reads({Target::host, source});
-  expect_failure(wait_value({host_space, source + 8}, hw::WaitCondition::equal, 0), {Status::host_bus, FaultReason::bus_read, false, 1, source + 8});
+  expect_failure(wait_value({host_space, source + 8}, hw::WaitCondition::equal, 0),
+                 {Status::host_bus, FaultReason::bus_read, false, 1, source + 8});
 }
 
-TEST_P(FaultTest, given_a_read_that_is_answered_with_an_error_when_copied_then_nothing_of_that_word_is_written) {
+TEST_P(FaultTest,
+       given_a_read_that_is_answered_with_an_error_when_copied_then_nothing_of_that_word_is_written) {
   bench_.memory().write(dram(destination), Bytes(0x2000, 0));
   bench_.fail_reads(dram(source + 0x640));
-  expect_failure(copy({dram_space, destination}, {dram_space, source}, 0x1000), {Status::memory, FaultReason::bus_read, false, 0, source + 0x640});
+  expect_failure(copy({dram_space, destination}, {dram_space, source}, 0x1000),
+                 {Status::memory, FaultReason::bus_read, false, 0, source + 0x640});
   EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x640), 0x9c0) == Bytes(0x9c0, 0));
   bench_.fail_reads({Target::host, source + 0x40});
-  expect_failure(copy({dram_space, destination}, {host_space, source + 0x55}, 0x1000), {Status::host_bus, FaultReason::bus_read, false, 1, source + 0x55});
+  expect_failure(copy({dram_space, destination}, {host_space, source + 0x55}, 0x1000),
+                 {Status::host_bus, FaultReason::bus_read, false, 1, source + 0x55});
 }
 
 TEST_P(FaultTest, given_a_write_that_is_answered_with_an_error_when_copied_then_its_burst_is_reported) {
   bench_.fail_writes({Target::host, destination + 0x400});
-  expect_failure(fill({host_space, destination + 0x3}, 0x1000, 0, 1), {Status::host_bus, FaultReason::bus_write, true, 1, destination + 0x400});
+  expect_failure(fill({host_space, destination + 0x3}, 0x1000, 0, 1),
+                 {Status::host_bus, FaultReason::bus_write, true, 1, destination + 0x400});
   bench_.fail_writes({Target::onchip, destination});
-  expect_failure(write_value({onchip_space, destination + 8}, 3, 1), {Status::memory, FaultReason::bus_write, true, 2, destination + 8});
+  expect_failure(write_value({onchip_space, destination + 8}, 3, 1),
+                 {Status::memory, FaultReason::bus_write, true, 2, destination + 8});
 }
 
 TEST_P(FaultTest, given_a_space_that_the_ring_may_not_name_when_used_then_nothing_is_accessed) {
-  expect_failure(copy({dram_space, destination}, {5, source}, 64), {Status::mmu, FaultReason::space_not_allowed, false, 5, source});
-  expect_failure(copy({0x8000, destination}, {dram_space, source}, 64), {Status::mmu, FaultReason::space_not_allowed, true, 0, destination});
-  expect_failure(write_value({77, destination}, 3, 1), {Status::mmu, FaultReason::space_not_allowed, true, 77, destination});
+  expect_failure(copy({dram_space, destination}, {5, source}, 64),
+                 {Status::mmu, FaultReason::space_not_allowed, false, 5, source});
+  expect_failure(copy({0x8000, destination}, {dram_space, source}, 64),
+                 {Status::mmu, FaultReason::space_not_allowed, true, 0, destination});
+  expect_failure(write_value({77, destination}, 3, 1),
+                 {Status::mmu, FaultReason::space_not_allowed, true, 77, destination});
 }
 
 TEST_P(FaultTest, given_a_space_that_the_board_does_not_have_when_used_then_it_has_no_root) {
   bench_.write_register64(hw::ring_spaces(9), 0x8000'8001'8002'8000U | std::uint64_t{300} << 48U);
-  expect_failure(copy({dram_space, destination}, {300, source}, 64), {Status::mmu, FaultReason::no_root, false, 300, source});
+  expect_failure(copy({dram_space, destination}, {300, source}, 64),
+                 {Status::mmu, FaultReason::no_root, false, 300, source});
   bench_.write_register64(hw::ring_spaces(9), 0x8000'8001'8002'8000U | std::uint64_t{300} << 48U);
-  expect_failure(fill({300, destination}, 64, 0, 1), {Status::mmu, FaultReason::no_root, true, 300, destination});
+  expect_failure(fill({300, destination}, 64, 0, 1),
+                 {Status::mmu, FaultReason::no_root, true, 300, destination});
 }
 
 TEST_P(FaultTest, given_addresses_above_48_bits_when_used_then_they_are_not_canonical) {
   const std::uint64_t top = std::uint64_t{1} << 48U;
-  expect_failure(copy({dram_space, destination}, {dram_space, top}, 64), {Status::mmu, FaultReason::not_canonical, false, 0, top});
-  expect_failure(copy({dram_space, top - 63}, {dram_space, source}, 64), {Status::mmu, FaultReason::not_canonical, true, 0, top - 63});
-  expect_failure(fill({dram_space, ~std::uint64_t{0} - 7}, 8, 3, 0), {Status::mmu, FaultReason::not_canonical, true, 0, ~std::uint64_t{0} - 7});
-  expect_failure(copy_region({dram_space, top - 0x100}, {dram_space, source}, {.x_bytes = 64, .rows = 9, .src_row_pitch = 64, .dst_row_pitch = 64}),
+  expect_failure(copy({dram_space, destination}, {dram_space, top}, 64),
+                 {Status::mmu, FaultReason::not_canonical, false, 0, top});
+  expect_failure(copy({dram_space, top - 63}, {dram_space, source}, 64),
+                 {Status::mmu, FaultReason::not_canonical, true, 0, top - 63});
+  expect_failure(fill({dram_space, ~std::uint64_t{0} - 7}, 8, 3, 0),
+                 {Status::mmu, FaultReason::not_canonical, true, 0, ~std::uint64_t{0} - 7});
+  expect_failure(copy_region({dram_space, top - 0x100}, {dram_space, source},
+                             {.x_bytes = 64, .rows = 9, .src_row_pitch = 64, .dst_row_pitch = 64}),
                  {Status::mmu, FaultReason::not_canonical, true, 0, top});
 }
 
@@ -198,7 +232,8 @@ TEST_P(FaultTest, given_descriptors_that_break_a_rule_when_executed_then_the_rul
   expect_failure(timestamp({dram_space, destination}).set_size_code(2), malformed(FaultReason::size));
   expect_failure(write_value({dram_space, destination + 4}, 3, 0), malformed(FaultReason::alignment));
   expect_failure(write_value({dram_space, destination + 2}, 2, 0), malformed(FaultReason::alignment));
-  expect_failure(wait_value({dram_space, source + 4}, hw::WaitCondition::equal, 0), malformed(FaultReason::alignment));
+  expect_failure(wait_value({dram_space, source + 4}, hw::WaitCondition::equal, 0),
+                 malformed(FaultReason::alignment));
 }
 
 TEST_P(FaultTest, given_random_words_when_executed_then_the_ring_fails_or_goes_on_and_nothing_hangs) {
@@ -208,7 +243,8 @@ TEST_P(FaultTest, given_random_words_when_executed_then_the_ring_fails_or_goes_o
     for (std::uint64_t& word : garbage.words) {
       word = random() >> (random() % 64);
     }
-    garbage.words[0] = (garbage.words[0] & ~std::uint64_t{0xf8}) | ((random() % 4 == 0 ? random() : 0) & 0xf8U);
+    garbage.words[0] =
+        (garbage.words[0] & ~std::uint64_t{0xf8}) | ((random() % 4 == 0 ? random() : 0) & 0xf8U);
     garbage.words[4] &= 0xfffff;
     ring_.submit(garbage);
     bench_.run_until_quiescent();
@@ -282,10 +318,13 @@ TEST_P(FaultTest, given_earlier_descriptors_in_flight_when_a_later_one_fails_the
   EXPECT_EQ(ring_.state(), RingState::faulted);
   EXPECT_EQ(ring_.record().sequence(), 2U);
   EXPECT_TRUE(bytes_at(bench_, dram(destination), 0x6000) == bytes);
-  EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x8001), 0x5000) == Bytes(bytes.begin(), bytes.begin() + 0x5000));
+  EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x8001), 0x5000) ==
+              Bytes(bytes.begin(), bytes.begin() + 0x5000));
 }
 
-TEST_P(FaultTest, given_an_older_failure_at_the_end_of_the_pipe_when_a_younger_one_was_seen_first_then_the_older_is_reported) {
+TEST_P(
+    FaultTest,
+    given_an_older_failure_at_the_end_of_the_pipe_when_a_younger_one_was_seen_first_then_the_older_is_reported) {
   bench_.fail_writes(dram(destination + 0x7c0));
   bench_.map(dram_space, 0x500, {Target::dram, 0, true, FaultReason::not_present});
   ring_.put(copy({dram_space, destination}, {dram_space, source}, 0x800));

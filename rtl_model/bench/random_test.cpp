@@ -1,5 +1,5 @@
-// Random programs on many rings, by seed, against a reference. A ring reads what nobody writes, or behind a fence what it wrote itself,
-// and writes its own area; rings order themselves by values and waits.
+// Random programs on many rings, by seed, against a reference. A ring reads what nobody writes, or behind a
+// fence what it wrote itself, and writes its own area; rings order themselves by values and waits.
 #include "rtl_model/bench/dma_test.hpp"
 
 namespace datum::rtl_bench {
@@ -14,8 +14,7 @@ std::uint64_t own_base(unsigned ring) { return own_area + ring * std::uint64_t{0
 
 class Program {
  public:
-  explicit Program(std::uint64_t seed)
-      : random_(seed), bench_(surroundings(seed)) {
+  explicit Program(std::uint64_t seed) : random_(seed), bench_(surroundings(seed)) {
     bench_.set_channels(1 + static_cast<unsigned>(random_() % DmaBench::channels));
     bench_.set_park_recheck_ns(random_() % 2 == 0 ? 0 : 20000);
     for (const Target target : {Target::dram, Target::host, Target::onchip}) {
@@ -73,10 +72,14 @@ class Program {
 
   std::uint64_t length() {
     switch (random_() % 4) {
-    case 0: return random_() % 20;
-    case 1: return random_() % 300;
-    case 2: return random_() % 5000;
-    default: return 64 * (random_() % 100);
+    case 0:
+      return random_() % 20;
+    case 1:
+      return random_() % 300;
+    case 2:
+      return random_() % 5000;
+    default:
+      return 64 * (random_() % 100);
     }
   }
 
@@ -92,11 +95,19 @@ class Program {
     switch (random_() % 8) {
     case 0:
     case 1:
-    case 2: put(ring, copy(own(ring), source, length())); break;
-    case 3: put(ring, copy(own(ring), own(ring), random_() % 2000).set_flag_fence(true)); put(ring, barrier()); break;
-    case 4: put(ring, fill(own(ring), length(), static_cast<std::uint8_t>(random_() % 5), random_(), random_())); break;
+    case 2:
+      put(ring, copy(own(ring), source, length()));
+      break;
+    case 3:
+      put(ring, copy(own(ring), own(ring), random_() % 2000).set_flag_fence(true));
+      put(ring, barrier());
+      break;
+    case 4:
+      put(ring, fill(own(ring), length(), static_cast<std::uint8_t>(random_() % 5), random_(), random_()));
+      break;
     case 5: {
-      Region region{.x_bytes = static_cast<std::uint32_t>(random_() % 200), .rows = static_cast<std::uint32_t>(random_() % 9),
+      Region region{.x_bytes = static_cast<std::uint32_t>(random_() % 200),
+                    .rows = static_cast<std::uint32_t>(random_() % 9),
                     .planes = static_cast<std::uint32_t>(random_() % 3)};
       region.src_row_pitch = static_cast<std::uint32_t>(random_() % 1000);
       region.dst_row_pitch = 200 + static_cast<std::uint32_t>(random_() % 300);
@@ -111,7 +122,8 @@ class Program {
       put(ring, write_value(value, random_() % 2 == 0 ? 2 : 3, random_()));
       break;
     }
-    default: put(ring, barrier());
+    default:
+      put(ring, barrier());
     }
   }
 
@@ -119,7 +131,8 @@ class Program {
     for (unsigned i = 0; i < 20; ++i) {
       if (ring != 0 && random_() % 5 == 0) {
         const auto other = static_cast<unsigned>(random_() % ring);
-        put(ring, wait_value({host_space, words + 8U * other}, hw::WaitCondition::greater_equal, 1 + random_() % 20));
+        put(ring, wait_value({host_space, words + 8U * other}, hw::WaitCondition::greater_equal,
+                             1 + random_() % 20));
       }
       put_random(ring);
       put(ring, write_value({host_space, words + 8U * ring}, 3, i + 1));
@@ -136,7 +149,8 @@ class Program {
       const Bytes found = bytes_at(bench_, {target, own_base(ring)}, own_bytes);
       const auto different = std::mismatch(wanted.begin(), wanted.end(), found.begin());
       ASSERT_TRUE(different.first == wanted.end())
-          << "ring " << ring << " target " << static_cast<int>(target) << " offset " << (different.first - wanted.begin());
+          << "ring " << ring << " target " << static_cast<int>(target) << " offset "
+          << (different.first - wanted.begin());
     }
   }
 
@@ -150,7 +164,8 @@ class RandomTest : public ::testing::TestWithParam<unsigned> {};
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTest, ::testing::Range(0U, 12U));
 
-TEST_P(RandomTest, given_random_programs_on_many_rings_when_all_have_finished_then_memory_is_as_the_reference_says) {
+TEST_P(RandomTest,
+       given_random_programs_on_many_rings_when_all_have_finished_then_memory_is_as_the_reference_says) {
   for (unsigned i = 0; i < 5; ++i) {
     SCOPED_TRACE(GetParam() * 5 + i);
     Program program(GetParam() * 5 + i);
@@ -161,10 +176,15 @@ TEST_P(RandomTest, given_random_programs_on_many_rings_when_all_have_finished_th
   }
 }
 
-TEST_P(RandomTest, given_random_stops_faults_and_drains_when_they_hit_running_rings_then_nothing_hangs_and_all_rings_work_again) {
+TEST_P(
+    RandomTest,
+    given_random_stops_faults_and_drains_when_they_hit_running_rings_then_nothing_hangs_and_all_rings_work_again) {
   std::mt19937_64 random(GetParam() + 1000);
-  DmaBench bench({.read_latency_cycles = 1 + static_cast<unsigned>(random() % 90), .write_latency_cycles = 1 + static_cast<unsigned>(random() % 40),
-                  .translate_cycles = 1 + static_cast<unsigned>(random() % 9), .stall_percent = static_cast<unsigned>(random() % 50), .seed = GetParam() + 1U});
+  DmaBench bench({.read_latency_cycles = 1 + static_cast<unsigned>(random() % 90),
+                  .write_latency_cycles = 1 + static_cast<unsigned>(random() % 40),
+                  .translate_cycles = 1 + static_cast<unsigned>(random() % 9),
+                  .stall_percent = static_cast<unsigned>(random() % 50),
+                  .seed = GetParam() + 1U});
   std::vector<std::unique_ptr<Ring>> rings;
   for (unsigned r = 0; r < 8; ++r) {
     rings.push_back(std::make_unique<Ring>(bench, r * 9, 5));
@@ -172,15 +192,27 @@ TEST_P(RandomTest, given_random_stops_faults_and_drains_when_they_hit_running_ri
   for (unsigned round = 0; round < 60; ++round) {
     Ring& ring = *rings[random() % rings.size()];
     switch (random() % 8) {
-    case 0: ring.restart(); break;
-    case 1: bench.invalidate(); break;
-    case 2: bench.fail_reads(dram(shared_source + 64 * (random() % 512))); break;
-    case 3: bench.fail_writes(dram(own_base(0) + 64 * (random() % 512))); break;
-    case 4: bench.fail_nothing(); bench.set_channels(1 + static_cast<unsigned>(random() % DmaBench::channels)); break;
+    case 0:
+      ring.restart();
+      break;
+    case 1:
+      bench.invalidate();
+      break;
+    case 2:
+      bench.fail_reads(dram(shared_source + 64 * (random() % 512)));
+      break;
+    case 3:
+      bench.fail_writes(dram(own_base(0) + 64 * (random() % 512)));
+      break;
+    case 4:
+      bench.fail_nothing();
+      bench.set_channels(1 + static_cast<unsigned>(random() % DmaBench::channels));
+      break;
     default:
       if (ring.tail() - ring.head() < 20) {
         for (unsigned i = 0; i < 8; ++i) {
-          ring.put(copy({dram_space, own_base(0) + random() % 0x4000}, {dram_space, shared_source + random() % 0x4000}, random() % 9000)
+          ring.put(copy({dram_space, own_base(0) + random() % 0x4000},
+                        {dram_space, shared_source + random() % 0x4000}, random() % 9000)
                        .set_flag_interrupt(random() % 2 == 0));
         }
         ring.doorbell();
@@ -192,7 +224,9 @@ TEST_P(RandomTest, given_random_stops_faults_and_drains_when_they_hit_running_ri
   bench.run_until_quiescent();
   for (const auto& ring : rings) {
     ring->restart();
-    ring->submit(write_value({host_space, words + 8U * ring->number()}, 3, 99).set_sequence(5).set_flag_complete(true));
+    ring->submit(write_value({host_space, words + 8U * ring->number()}, 3, 99)
+                     .set_sequence(5)
+                     .set_flag_complete(true));
   }
   bench.run_until_quiescent();
   for (const auto& ring : rings) {

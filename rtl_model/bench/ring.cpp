@@ -23,8 +23,13 @@ hw::Descriptor copy(Address dst, Address src, std::uint64_t bytes) {
   return to(hw::Opcode::copy, dst).set_src_space(src.space).set_src_address(src.va).set_bytes(bytes);
 }
 
-hw::Descriptor fill(Address dst, std::uint64_t bytes, std::uint8_t size_code, std::uint64_t low, std::uint64_t high) {
-  return to(hw::Opcode::fill, dst).set_bytes(bytes).set_size_code(size_code).set_pattern_low(low).set_pattern_high(high);
+hw::Descriptor fill(Address dst, std::uint64_t bytes, std::uint8_t size_code, std::uint64_t low,
+                    std::uint64_t high) {
+  return to(hw::Opcode::fill, dst)
+      .set_bytes(bytes)
+      .set_size_code(size_code)
+      .set_pattern_low(low)
+      .set_pattern_high(high);
 }
 
 hw::Descriptor write_value(Address dst, std::uint8_t size_code, std::uint64_t value) {
@@ -33,7 +38,10 @@ hw::Descriptor write_value(Address dst, std::uint8_t size_code, std::uint64_t va
 
 hw::Descriptor wait_value(Address word, hw::WaitCondition condition, std::uint64_t value, std::uint64_t mask,
                           std::uint64_t error_mask) {
-  return to(hw::Opcode::wait_value, word).set_wait_condition(condition).set_value(value).set_wait_mask(mask)
+  return to(hw::Opcode::wait_value, word)
+      .set_wait_condition(condition)
+      .set_value(value)
+      .set_wait_mask(mask)
       .set_wait_error_mask(error_mask);
 }
 
@@ -55,7 +63,10 @@ hw::Descriptor copy_region(Address dst, Address src, const Region& region) {
 }
 
 Ring::Ring(DmaBench& bench, unsigned number, unsigned size_log2)
-    : bench_(bench), number_(number), size_log2_(size_log2), base_(rings_base + number * ring_stride),
+    : bench_(bench),
+      number_(number),
+      size_log2_(size_log2),
+      base_(rings_base + number * ring_stride),
       record_address_(records_base + number * 64U) {
   bench_.write_register64(hw::ring_base(number_), base_);
   bench_.write_register64(hw::ring_completion(number_), record_address_);
@@ -97,7 +108,9 @@ void Ring::restart() {
   set_enable(true);
 }
 
-hw::RingState Ring::state() { return static_cast<hw::RingState>(bench_.read_register(hw::ring_state(number_))); }
+hw::RingState Ring::state() {
+  return static_cast<hw::RingState>(bench_.read_register(hw::ring_state(number_)));
+}
 
 std::uint32_t Ring::head() { return bench_.read_register(hw::ring_head(number_)); }
 

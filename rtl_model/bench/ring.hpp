@@ -18,7 +18,8 @@ struct Address {
 };
 
 hw::Descriptor copy(Address dst, Address src, std::uint64_t bytes);
-hw::Descriptor fill(Address dst, std::uint64_t bytes, std::uint8_t size_code, std::uint64_t low, std::uint64_t high = 0);
+hw::Descriptor fill(Address dst, std::uint64_t bytes, std::uint8_t size_code, std::uint64_t low,
+                    std::uint64_t high = 0);
 hw::Descriptor write_value(Address dst, std::uint8_t size_code, std::uint64_t value);
 hw::Descriptor wait_value(Address word, hw::WaitCondition condition, std::uint64_t value,
                           std::uint64_t mask = ~std::uint64_t{0}, std::uint64_t error_mask = 0);
@@ -29,6 +30,7 @@ struct Region {
   std::uint32_t x_bytes = 0, rows = 1, planes = 1;
   std::uint32_t src_row_pitch = 0, dst_row_pitch = 0, src_slice_pitch = 0, dst_slice_pitch = 0;
 };
+
 hw::Descriptor copy_region(Address dst, Address src, const Region& region);
 
 /// A ring in host memory, at an address of its own. Configured and enabled when made.
@@ -46,14 +48,18 @@ class Ring {
   void restart();
 
   [[nodiscard]] unsigned number() const { return number_; }
+
   [[nodiscard]] hw::RingState state();
   [[nodiscard]] std::uint32_t head();
+
   [[nodiscard]] std::uint32_t tail() const { return tail_; }
+
   [[nodiscard]] hw::RingFaultInfoRegister fault_info();
   [[nodiscard]] std::uint64_t fault_address();
   [[nodiscard]] std::uint32_t fault_sequence();
   [[nodiscard]] hw::CompletionRecord record();
   [[nodiscard]] std::uint64_t slot_address(std::uint32_t index) const;
+
   [[nodiscard]] std::uint64_t record_address() const { return record_address_; }
 
  private:

@@ -15,8 +15,15 @@ class RingTest : public ::testing::TestWithParam<Surroundings> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Ideal, RingTest, ::testing::Values(Surroundings{}));
-INSTANTIATE_TEST_SUITE_P(Slow, RingTest, ::testing::Values(Surroundings{.read_latency_cycles = 90, .write_latency_cycles = 70, .translate_cycles = 15}));
-INSTANTIATE_TEST_SUITE_P(Stalling, RingTest, ::testing::Values(Surroundings{.read_latency_cycles = 4, .write_latency_cycles = 6, .translate_cycles = 2, .stall_percent = 40, .seed = 3}));
+INSTANTIATE_TEST_SUITE_P(Slow, RingTest,
+                         ::testing::Values(Surroundings{
+                             .read_latency_cycles = 90, .write_latency_cycles = 70, .translate_cycles = 15}));
+INSTANTIATE_TEST_SUITE_P(Stalling, RingTest,
+                         ::testing::Values(Surroundings{.read_latency_cycles = 4,
+                                                        .write_latency_cycles = 6,
+                                                        .translate_cycles = 2,
+                                                        .stall_percent = 40,
+                                                        .seed = 3}));
 
 TEST_P(RingTest, given_every_small_size_when_the_ring_wraps_often_then_each_slot_is_executed_once) {
   for (unsigned size_log2 = 0; size_log2 <= 6; ++size_log2) {
@@ -54,7 +61,8 @@ TEST_P(RingTest, given_doorbells_while_the_ring_runs_when_descriptors_trickle_in
 TEST_P(RingTest, given_registers_when_read_then_they_hold_what_was_written_and_unknown_ones_read_zero) {
   Ring ring(bench_, 12, 4);
   EXPECT_EQ(bench_.read_register(hw::ring_base(12)), static_cast<std::uint32_t>(ring.slot_address(0)));
-  EXPECT_EQ(bench_.read_register(hw::ring_base(12) + 4), static_cast<std::uint32_t>(ring.slot_address(0) >> 32U));
+  EXPECT_EQ(bench_.read_register(hw::ring_base(12) + 4),
+            static_cast<std::uint32_t>(ring.slot_address(0) >> 32U));
   EXPECT_EQ(bench_.read_register(hw::ring_completion(12)), static_cast<std::uint32_t>(ring.record_address()));
   EXPECT_EQ(bench_.read_register(hw::ring_size_log2(12)), 4U);
   EXPECT_EQ(bench_.read_register(hw::ring_control(12)), 1U);
@@ -77,11 +85,13 @@ TEST_P(RingTest, given_a_disabled_ring_when_a_doorbell_comes_then_nothing_happen
   EXPECT_EQ(ring.state(), RingState::disabled);
 }
 
-TEST_P(RingTest, given_a_ring_stopped_at_any_moment_when_it_reads_disabled_then_nothing_of_it_is_outstanding) {
+TEST_P(RingTest,
+       given_a_ring_stopped_at_any_moment_when_it_reads_disabled_then_nothing_of_it_is_outstanding) {
   for (unsigned moment = 0; moment < 400; moment += 9) {
     Ring ring(bench_, 6);
     for (unsigned i = 0; i < 20; ++i) {
-      ring.put(copy({dram_space, destination + 0x1000U * i + 5}, {host_space, source + i}, 0x900).set_flag_interrupt(true));
+      ring.put(copy({dram_space, destination + 0x1000U * i + 5}, {host_space, source + i}, 0x900)
+                   .set_flag_interrupt(true));
     }
     ring.doorbell();
     bench_.run(moment);
@@ -98,7 +108,10 @@ TEST_P(RingTest, given_a_ring_stopped_at_any_moment_when_it_reads_disabled_then_
 TEST_P(RingTest, given_answers_that_do_not_come_when_a_ring_is_stopped_then_it_reads_stopping_until_they_do) {
   Ring ring(bench_, 6);
   ring.submit(copy({dram_space, destination}, {host_space, source}, 0x900));
-  bench_.run_until([&] { return std::any_of(bench_.bursts().begin(), bench_.bursts().end(), [](const Burst& burst) { return burst.manager == 0; }); });
+  bench_.run_until([&] {
+    return std::any_of(bench_.bursts().begin(), bench_.bursts().end(),
+                       [](const Burst& burst) { return burst.manager == 0; });
+  });
   bench_.hold_answers(true);
   ring.set_enable(false);
   bench_.run(500);
@@ -131,7 +144,8 @@ TEST_P(RingTest, given_a_reset_after_a_drain_at_any_moment_when_it_is_over_then_
   for (unsigned moment = 1; moment < 300; moment += 13) {
     Ring ring(bench_, moment % 64);
     for (unsigned i = 0; i < 10; ++i) {
-      ring.put(copy({dram_space, destination + 0x1000U * i + 5}, {host_space, source + i}, 0x900).set_flag_complete(true));
+      ring.put(copy({dram_space, destination + 0x1000U * i + 5}, {host_space, source + i}, 0x900)
+                   .set_flag_complete(true));
     }
     ring.doorbell();
     bench_.run(moment);
@@ -149,7 +163,8 @@ TEST_P(RingTest, given_a_reset_after_a_drain_at_any_moment_when_it_is_over_then_
   }
 }
 
-TEST_P(RingTest, given_a_drain_in_the_middle_of_a_copy_when_the_mapping_changes_then_no_old_translation_is_used) {
+TEST_P(RingTest,
+       given_a_drain_in_the_middle_of_a_copy_when_the_mapping_changes_then_no_old_translation_is_used) {
   const Bytes bytes = random_bytes(0x20000, 8);
   bench_.memory().write({Target::host, source}, bytes);
   for (unsigned moment = 20; moment < 500; moment += 41) {
@@ -164,16 +179,56 @@ TEST_P(RingTest, given_a_drain_in_the_middle_of_a_copy_when_the_mapping_changes_
     EXPECT_TRUE(bench_.drained());
     EXPECT_EQ(bench_.outstanding(), 0U);
     for (unsigned page = 0; page <= 0x18; ++page) {
-      bench_.map(dram_space, (destination >> 12U) + page, {Target::onchip, 0x900 + page, true, hw::FaultReason::none});
+      bench_.map(dram_space, (destination >> 12U) + page,
+                 {Target::onchip, 0x900 + page, true, hw::FaultReason::none});
     }
     bench_.forget_history();
     bench_.set_drain(false);
     bench_.run_until_quiescent();
     for (const Burst& burst : bench_.bursts()) {
-      EXPECT_FALSE(burst.write && burst.manager != DmaBench::channels && burst.place.target == Target::dram) << moment;
+      EXPECT_FALSE(burst.write && burst.manager != DmaBench::channels && burst.place.target == Target::dram)
+          << moment;
     }
     EXPECT_EQ(ring.state(), RingState::idle);
     ring.restart();
+  }
+}
+
+TEST(DrainTest,
+     given_a_question_asked_before_a_drain_when_it_is_answered_after_it_then_the_answer_is_not_used) {
+  DmaBench bench({.translate_cycles = 400});
+  Ring ring(bench, 1);
+  bench.memory().write(dram(source), random_bytes(64, 1));
+  ring.submit(copy({dram_space, destination}, {dram_space, source}, 64));
+  bench.run_until([&] { return bench.questions() == 2; });
+  bench.map(dram_space, destination >> 12U, {Target::onchip, 0x900, true, hw::FaultReason::none});
+  bench.invalidate();
+  bench.run_until_quiescent();
+  EXPECT_TRUE(bytes_at(bench, {Target::onchip, 0x900000}, 64) == bytes_at(bench, dram(source), 64));
+  EXPECT_TRUE(bytes_at(bench, dram(destination), 64) == Bytes(64, 0));
+}
+
+TEST_P(RingTest,
+       given_a_record_in_flight_when_the_ring_is_stopped_then_its_failure_and_its_interrupt_have_no_effect) {
+  Ring ring(bench_, 6);
+  for (const bool bad : {false, true}) {
+    bench_.forget_history();
+    ring.submit(barrier().set_flag_interrupt(true));
+    bench_.run_until([&] { return !bench_.bursts().empty() && bench_.bursts().back().write; });
+    bench_.hold_answers(true);
+    ring.set_enable(false);
+    if (bad) {
+      bench_.fail_writes({Target::host, ring.record_address()});
+    }
+    EXPECT_EQ(ring.state(), RingState::stopping);
+    bench_.hold_answers(false);
+    bench_.run_until_quiescent();
+    EXPECT_EQ(ring.state(), RingState::disabled);
+    EXPECT_TRUE(bench_.faults().empty());
+    EXPECT_TRUE(bench_.interrupts().empty());
+    ring.restart();
+    EXPECT_EQ(ring.state(), RingState::idle);
+    EXPECT_EQ(ring.fault_info().raw, 0U);
   }
 }
 
@@ -192,7 +247,9 @@ TEST_P(RingTest, given_a_drain_when_rings_are_parked_then_they_look_again_at_the
   EXPECT_EQ(ring.state(), RingState::idle);
 }
 
-TEST_P(RingTest, given_one_channel_and_a_ring_with_much_to_do_when_another_ring_has_little_then_it_does_not_wait_for_all_of_it) {
+TEST_P(
+    RingTest,
+    given_one_channel_and_a_ring_with_much_to_do_when_another_ring_has_little_then_it_does_not_wait_for_all_of_it) {
   bench_.set_channels(1);
   Ring busy(bench_, 0, 10);
   Ring small(bench_, 1);
@@ -210,12 +267,15 @@ TEST_P(RingTest, given_one_channel_and_a_ring_with_much_to_do_when_another_ring_
   EXPECT_EQ(busy.head(), 200U);
 }
 
-TEST_P(RingTest, given_64_rings_with_equal_work_when_channels_are_shared_then_all_finish_and_records_are_each_their_own) {
+TEST_P(
+    RingTest,
+    given_64_rings_with_equal_work_when_channels_are_shared_then_all_finish_and_records_are_each_their_own) {
   std::vector<std::unique_ptr<Ring>> rings;
   for (unsigned r = 0; r < 64; ++r) {
     rings.push_back(std::make_unique<Ring>(bench_, r, 5));
     for (unsigned i = 0; i < 20; ++i) {
-      rings[r]->put(fill({dram_space, destination + 0x1000U * r + 100U * i}, 100, 2, 1000U * r + i).set_flag_interrupt(i == 19));
+      rings[r]->put(fill({dram_space, destination + 0x1000U * r + 100U * i}, 100, 2, 1000U * r + i)
+                        .set_flag_interrupt(i == 19));
     }
   }
   for (const auto& ring : rings) {
@@ -228,7 +288,8 @@ TEST_P(RingTest, given_64_rings_with_equal_work_when_channels_are_shared_then_al
     ASSERT_EQ(rings[r]->record().sequence(), 19U);
     ASSERT_EQ(std::count(bench_.interrupts().begin(), bench_.interrupts().end(), r), 1);
     for (unsigned i = 0; i < 20; ++i) {
-      ASSERT_EQ(bench_.memory().get<std::uint32_t>(dram(destination + 0x1000U * r + 100U * i + 96)), 1000U * r + i);
+      ASSERT_EQ(bench_.memory().get<std::uint32_t>(dram(destination + 0x1000U * r + 100U * i + 96)),
+                1000U * r + i);
     }
   }
 }

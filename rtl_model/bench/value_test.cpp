@@ -10,13 +10,19 @@ constexpr std::uint64_t words = 0x30'0000;
 constexpr std::uint64_t source = 0x10'0000;
 constexpr std::uint64_t destination = 0x20'0000;
 constexpr Surroundings slow{.read_latency_cycles = 40, .write_latency_cycles = 30, .translate_cycles = 8};
-constexpr Surroundings stalling{.read_latency_cycles = 3, .write_latency_cycles = 7, .translate_cycles = 2, .stall_percent = 35, .seed = 5};
+constexpr Surroundings stalling{.read_latency_cycles = 3,
+                                .write_latency_cycles = 7,
+                                .translate_cycles = 2,
+                                .stall_percent = 35,
+                                .seed = 5};
 
 Address word(unsigned index) { return {host_space, words + 8U * index}; }
 
 Place word_place(unsigned index) { return {Target::host, words + 8U * index}; }
 
-std::uint64_t value_of(DmaBench& bench, unsigned index) { return bench.memory().get<std::uint64_t>(word_place(index)); }
+std::uint64_t value_of(DmaBench& bench, unsigned index) {
+  return bench.memory().get<std::uint64_t>(word_place(index));
+}
 
 class ValueTest : public ::testing::TestWithParam<Surroundings> {
  protected:
@@ -31,7 +37,8 @@ TEST_P(ValueTest, given_values_of_both_sizes_when_written_then_only_their_bytes_
   Ring ring(bench_, 0);
   for (unsigned i = 0; i < 20; ++i) {
     bench_.memory().put<std::uint64_t>(word_place(i), ~std::uint64_t{0});
-    ring.put(write_value({host_space, words + 8U * i + (i % 2 != 0 && i % 3 == 0 ? 4U : 0U)}, i % 2 == 0 ? 3 : 2, 0x1122334455667700U + i));
+    ring.put(write_value({host_space, words + 8U * i + (i % 2 != 0 && i % 3 == 0 ? 4U : 0U)},
+                         i % 2 == 0 ? 3 : 2, 0x1122334455667700U + i));
   }
   ring.doorbell();
   bench_.run_until_quiescent();
@@ -85,7 +92,9 @@ TEST_P(ValueTest, given_a_completion_with_interrupt_when_the_vector_comes_then_t
   Ring ring(bench_, 5);
   const Bytes bytes = random_bytes(5000, 9);
   bench_.memory().write(dram(source), bytes);
-  ring.put(copy({dram_space, destination}, {dram_space, source}, bytes.size()).set_sequence(0xabcd).set_flag_interrupt(true));
+  ring.put(copy({dram_space, destination}, {dram_space, source}, bytes.size())
+               .set_sequence(0xabcd)
+               .set_flag_interrupt(true));
   ring.doorbell();
   bench_.run_until([&] { return !bench_.interrupts().empty(); });
   EXPECT_EQ(bench_.interrupts(), std::vector<unsigned>{5});
@@ -123,11 +132,16 @@ TEST_P(ValueTest, given_each_condition_when_it_holds_then_the_ring_goes_on_and_e
     std::uint64_t word, mask, value;
     bool holds;
   };
+
   const std::vector<Case> cases = {
-      {WaitCondition::equal, 5, ~std::uint64_t{0}, 5, true},          {WaitCondition::equal, 0x15, 0xf, 5, true},
-      {WaitCondition::equal, 6, ~std::uint64_t{0}, 5, false},         {WaitCondition::not_equal, 6, ~std::uint64_t{0}, 5, true},
-      {WaitCondition::not_equal, 0x15, 0xf, 5, false},                {WaitCondition::greater_equal, 5, ~std::uint64_t{0}, 5, true},
-      {WaitCondition::greater_equal, 4, ~std::uint64_t{0}, 5, false}, {WaitCondition::greater_equal, ~std::uint64_t{0}, ~std::uint64_t{0}, 1, true}};
+      {WaitCondition::equal, 5, ~std::uint64_t{0}, 5, true},
+      {WaitCondition::equal, 0x15, 0xf, 5, true},
+      {WaitCondition::equal, 6, ~std::uint64_t{0}, 5, false},
+      {WaitCondition::not_equal, 6, ~std::uint64_t{0}, 5, true},
+      {WaitCondition::not_equal, 0x15, 0xf, 5, false},
+      {WaitCondition::greater_equal, 5, ~std::uint64_t{0}, 5, true},
+      {WaitCondition::greater_equal, 4, ~std::uint64_t{0}, 5, false},
+      {WaitCondition::greater_equal, ~std::uint64_t{0}, ~std::uint64_t{0}, 1, true}};
   Ring ring(bench_, 2);
   unsigned index = 0;
   for (const Case& one : cases) {
@@ -143,15 +157,17 @@ TEST_P(ValueTest, given_each_condition_when_it_holds_then_the_ring_goes_on_and_e
   }
 }
 
-TEST_P(ValueTest, given_a_parked_ring_when_any_kind_of_write_makes_the_condition_hold_then_it_goes_on_by_itself) {
+TEST_P(ValueTest,
+       given_a_parked_ring_when_any_kind_of_write_makes_the_condition_hold_then_it_goes_on_by_itself) {
   bench_.set_park_recheck_ns(0);
   Ring waiter(bench_, 1);
   Ring writer(bench_, 2);
   bench_.memory().put<std::uint64_t>(dram(source + 16), 3);
   const std::vector<hw::Descriptor> writes = {
-      write_value(word(0), 3, 1), write_value(word(0), 2, 2), copy({host_space, words - 16}, {dram_space, source}, 64),
-      fill({host_space, words - 8}, 16, 3, 4),
-      copy_region({host_space, words - 100}, {dram_space, source}, {.x_bytes = 3, .rows = 40, .src_row_pitch = 0, .dst_row_pitch = 3})};
+      write_value(word(0), 3, 1), write_value(word(0), 2, 2),
+      copy({host_space, words - 16}, {dram_space, source}, 64), fill({host_space, words - 8}, 16, 3, 4),
+      copy_region({host_space, words - 100}, {dram_space, source},
+                  {.x_bytes = 3, .rows = 40, .src_row_pitch = 0, .dst_row_pitch = 3})};
   std::uint32_t index = 0;
   for (const hw::Descriptor& write : writes) {
     bench_.memory().put<std::uint64_t>(word_place(0), 99);
@@ -220,7 +236,8 @@ TEST_P(ValueTest, given_a_parked_ring_when_its_word_is_not_written_then_other_wr
   EXPECT_EQ(waiter.state(), hw::RingState::parked);
 }
 
-TEST_P(ValueTest, given_64_rings_in_a_chain_when_the_last_one_waits_for_all_others_then_each_goes_on_in_turn) {
+TEST_P(ValueTest,
+       given_64_rings_in_a_chain_when_the_last_one_waits_for_all_others_then_each_goes_on_in_turn) {
   bench_.set_park_recheck_ns(0);
   bench_.set_channels(1);
   std::vector<std::unique_ptr<Ring>> rings;
