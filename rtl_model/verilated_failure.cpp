@@ -1,16 +1,16 @@
 #include "rtl_model/verilated_failure.hpp"
 
-#include <verilated.h>
-
 #include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <verilated.h>
 
 namespace {
 
-/// What the model that this thread evaluates printed last. A model in a library has no business with the application's standard output.
+/// What the model that this thread evaluates printed last. A model in a library has no business with the
+/// application's standard output.
 thread_local std::array<char, 1024> last_message{};
 
 [[noreturn]] void fail(const char* filename, int line, const char* what) {
@@ -40,9 +40,7 @@ int datum_verilated_print(const char* format, ...) {
 
 // Verilator's library calls these where VL_USER_STOP, VL_USER_FATAL and VL_USER_FINISH are defined.
 
-void vl_stop(const char* filename, int line, const char* /*hierarchy*/) {
-  fail(filename, line, "$stop");
-}
+void vl_stop(const char* filename, int line, const char* /*hierarchy*/) { fail(filename, line, "$stop"); }
 
 void vl_fatal(const char* filename, int line, const char* /*hierarchy*/, const char* message) {
   if (message != nullptr && *message != '\0') {
@@ -51,6 +49,4 @@ void vl_fatal(const char* filename, int line, const char* /*hierarchy*/, const c
   fail(filename, line, "$fatal");
 }
 
-void vl_finish(const char* filename, int line, const char* /*hierarchy*/) {
-  fail(filename, line, "$finish");
-}
+void vl_finish(const char* filename, int line, const char* /*hierarchy*/) { fail(filename, line, "$finish"); }

@@ -12,9 +12,7 @@ std::string_view default_options() {
   return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
-std::vector<std::string> list_none() {
-  return {};
-}
+std::vector<std::string> list_none() { return {}; }
 
 Result<std::unique_ptr<board::PcieFunction>> open(std::string_view address) {
   auto function = open_simulated(address);
@@ -48,8 +46,6 @@ Result<std::unique_ptr<SimFunction>> open_simulated(std::string_view address) {
   return SimFunction::create(std::string(address), *options);
 }
 
-const std::array<board::Backend, 2>& backends() noexcept {
-  return table;
-}
+const std::array<board::Backend, 2>& backends() noexcept { return table; }
 
 }  // namespace datum::sim

@@ -12,8 +12,8 @@
 
 namespace datum::sim {
 
-/// Opens "rtl:..." or "model:...". DATUM_SIM_OPTIONS gives defaults of the options. invalid_argument: the address makes no sense;
-/// unsupported_feature: this build has no RTL board; out_of_host_memory.
+/// Opens "rtl:..." or "model:...". DATUM_SIM_OPTIONS gives defaults of the options. invalid_argument: the
+/// address makes no sense; unsupported_feature: this build has no RTL board; out_of_host_memory.
 Result<std::unique_ptr<SimFunction>> open_simulated(std::string_view address);
 
 /// rtl: and model:.

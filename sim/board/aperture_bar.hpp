@@ -12,6 +12,7 @@ class ApertureBar final : public board::Bar {
   explicit ApertureBar(Board& board) noexcept;
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept override { return size_bytes_; }
+
   [[nodiscard]] std::uint32_t read32(std::uint64_t offset) noexcept override;
   [[nodiscard]] std::uint64_t read64(std::uint64_t offset) noexcept override;
   void write32(std::uint64_t offset, std::uint32_t value) noexcept override;

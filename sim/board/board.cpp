@@ -13,8 +13,13 @@ constexpr unsigned vectors = hw::ring_page_block_count + 2;
 }  // namespace
 
 Board::Board(const BoardOptions& wanted, DramArray array, UniqueFd lost_event)
-    : options(wanted), timebase(wanted.step_locked), iommu({wanted.iommu_bits, wanted.max_mappings, wanted.max_locked_bytes}),
-      interrupts(vectors), host(iommu, interrupts, hash), dram(std::move(array)), lost_event_(std::move(lost_event)) {
+    : options(wanted),
+      timebase(wanted.step_locked),
+      iommu({wanted.iommu_bits, wanted.max_mappings, wanted.max_locked_bytes}),
+      interrupts(vectors),
+      host(iommu, interrupts, hash),
+      dram(std::move(array)),
+      lost_event_(std::move(lost_event)) {
   if (wanted.step_locked) {
     hash.enable();
   }

@@ -1,4 +1,5 @@
-// A simulated board with the host around it: engine, memory, IOMMU, interrupts, and the turn that serialises them.
+// A simulated board with the host around it: engine, memory, IOMMU, interrupts, and the turn that serialises
+// them.
 #pragma once
 
 #include <atomic>
@@ -43,15 +44,19 @@ class Board {
   Activity run(std::uint64_t cycles);
   /// Power-on state; lifts a loss.
   void power_on();
+
   [[nodiscard]] std::uint64_t now_ns() const { return timebase.now_ns(engine->cycle()); }
 
   /// Puts the board out of reach, as a card that fell off the bus. Waits end with the reason.
   void lose(std::string reason);
   /// Takes over a loss that the engine reports.
   void notice_loss();
+
   [[nodiscard]] const std::string& lost() const noexcept { return lost_; }
+
   /// The same without the turn.
   [[nodiscard]] bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
+
   /// Readable while the board is lost. Without the turn.
   [[nodiscard]] int lost_descriptor() const noexcept { return lost_event_.get(); }
 

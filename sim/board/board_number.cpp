@@ -31,12 +31,11 @@ BoardNumber::BoardNumber() noexcept : number_(last_number) {
   }
 }
 
-BoardNumber::~BoardNumber() {
-  taken[number_ / 64].fetch_and(~(1ULL << (number_ % 64)));
-}
+BoardNumber::~BoardNumber() { taken[number_ / 64].fetch_and(~(1ULL << (number_ % 64))); }
 
 board::PciAddress BoardNumber::pci_address() const noexcept {
-  return {simulated_domain, static_cast<std::uint8_t>(number_ / devices_per_bus), static_cast<std::uint8_t>(number_ % devices_per_bus), 0};
+  return {simulated_domain, static_cast<std::uint8_t>(number_ / devices_per_bus),
+          static_cast<std::uint8_t>(number_ % devices_per_bus), 0};
 }
 
 }  // namespace datum::sim

@@ -5,7 +5,8 @@
 
 namespace datum::sim {
 
-/// The lowest number that no live board of this process has, given back when the board goes. Safe from any thread.
+/// The lowest number that no live board of this process has, given back when the board goes. Safe from any
+/// thread.
 class BoardNumber {
  public:
   BoardNumber() noexcept;

@@ -1,10 +1,9 @@
 #include "sim/board/board_thread.hpp"
 
-#include <pthread.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <csignal>
+#include <pthread.h>
+#include <unistd.h>
 #include <utility>
 
 #include "sim/board/processor_pause.hpp"
@@ -13,7 +12,8 @@ namespace datum::sim {
 
 namespace {
 
-/// A doorbell often follows the last one closely; then a wake-up through the kernel would be the slowest part.
+/// A doorbell often follows the last one closely; then a wake-up through the kernel would be the slowest
+/// part.
 constexpr auto spin_time = std::chrono::microseconds(20);
 /// How often a board looks whether a parked ring is due.
 constexpr auto parked_nap = std::chrono::milliseconds(1);
@@ -26,7 +26,9 @@ class BlockedSignals {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
+
   ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
   BlockedSignals(const BlockedSignals&) = delete;
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
@@ -36,7 +38,8 @@ class BlockedSignals {
 
 }  // namespace
 
-BoardThread::BoardThread(std::function<Activity()> slice) : slice_(std::move(slice)), owner_process_(::getpid()) {
+BoardThread::BoardThread(std::function<Activity()> slice)
+    : slice_(std::move(slice)), owner_process_(::getpid()) {
   const BlockedSignals blocked;  // a new thread inherits the mask
   thread_ = std::thread([this] { loop(); });
 }
@@ -44,25 +47,26 @@ BoardThread::BoardThread(std::function<Activity()> slice) : slice_(std::move(sli
 BoardThread::~BoardThread() {
   if (::getpid() != owner_process_) {
     thread_.detach();  // a forked child has the object but not the thread
+    static_cast<void>(shared_.release());
     return;
   }
-  stop_.store(true);
+  shared_->stop.store(true);
   wake();
   thread_.join();
 }
 
 void BoardThread::wake() noexcept {
-  wakes_.fetch_add(1);
-  if (asleep_.load()) {
-    const std::lock_guard lock(mutex_);
-    condition_.notify_one();
+  shared_->wakes.fetch_add(1);
+  if (shared_->asleep.load()) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->condition.notify_one();
   }
 }
 
 void BoardThread::loop() {
   pthread_setname_np(pthread_self(), "datum-board");
-  while (!stop_.load()) {
-    const auto seen = wakes_.load();
+  while (!shared_->stop.load()) {
+    const auto seen = shared_->wakes.load();
     const auto activity = slice_();
     if (activity.quiescent) {
       rest(activity, seen);
@@ -71,22 +75,22 @@ void BoardThread::loop() {
 }
 
 void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
+  const auto woken = [&] { return shared_->wakes.load() != seen; };
   const auto spin_end = std::chrono::steady_clock::now() + spin_time;
   while (std::chrono::steady_clock::now() < spin_end) {
-    if (wakes_.load() != seen) {
+    if (woken()) {
       return;
     }
     processor_pause();
   }
-  std::unique_lock lock(mutex_);
-  asleep_.store(true);
-  const auto woken = [&] { return wakes_.load() != seen; };
+  std::unique_lock lock(shared_->mutex);
+  shared_->asleep.store(true);
   if (activity.parked) {
-    condition_.wait_for(lock, parked_nap, woken);
+    shared_->condition.wait_for(lock, parked_nap, woken);
   } else {
-    condition_.wait(lock, woken);
+    shared_->condition.wait(lock, woken);
   }
-  asleep_.store(false);
+  shared_->asleep.store(false);
 }
 
 }  // namespace datum::sim

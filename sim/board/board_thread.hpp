@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -14,7 +15,8 @@ namespace datum::sim {
 
 class BoardThread {
  public:
-  /// `slice` takes the board's turn and advances it for a while. Called from the new thread only, until the destructor returns.
+  /// `slice` takes the board's turn and advances it for a while. Called from the new thread only, until the
+  /// destructor returns.
   explicit BoardThread(std::function<Activity()> slice);
   ~BoardThread();
   BoardThread(const BoardThread&) = delete;
@@ -24,15 +26,21 @@ class BoardThread {
   void wake() noexcept;
 
  private:
+  /// What the thread and its wakers share. On the heap, since a forked child must leave it as it is: there
+  /// the thread that waits on the condition does not exist, and nobody could ever destroy it.
+  struct Shared {
+    std::atomic<std::uint64_t> wakes = 0;
+    std::atomic<bool> asleep = false;
+    std::atomic<bool> stop = false;
+    std::mutex mutex;
+    std::condition_variable condition;
+  };
+
   void loop();
   void rest(const Activity& activity, std::uint64_t seen);
 
   std::function<Activity()> slice_;
-  std::atomic<std::uint64_t> wakes_ = 0;
-  std::atomic<bool> asleep_ = false;
-  std::atomic<bool> stop_ = false;
-  std::mutex mutex_;
-  std::condition_variable condition_;
+  std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
   int owner_process_;
   std::thread thread_;
 };

@@ -1,4 +1,5 @@
-// The part of a simulated board that computes: the golden model or the Verilated RTL. Everything around it is the same for both.
+// The part of a simulated board that computes: the golden model or the Verilated RTL. Everything around it is
+// the same for both.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,9 @@ namespace datum::sim {
 
 /// What an engine has left to do.
 struct Activity {
-  bool quiescent = true;  ///< nothing in flight; no need to run it until a register is written or a parked ring is due
-  bool parked = false;    ///< some ring waits for a word that it should look at again now and then
+  bool quiescent =
+      true;  ///< nothing in flight; no need to run it until a register is written or a parked ring is due
+  bool parked = false;  ///< some ring waits for a word that it should look at again now and then
 };
 
 /// Called by one thread at a time, the one that has the board's turn. Nothing here waits for host time.

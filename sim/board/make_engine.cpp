@@ -13,12 +13,13 @@ Result<std::unique_ptr<Engine>> make_engine(const EngineSurroundings& surroundin
 #if DATUM_HAVE_RTL
     return make_rtl_engine(surroundings);
 #else
-    return make_error(ErrorCode::unsupported_feature, "this build has no RTL board, so rtl: addresses do not work",
+    return make_error(ErrorCode::unsupported_feature,
+                      "this build has no RTL board, so rtl: addresses do not work",
                       "build with DATUM_WITH_RTL=ON, or use model:");
 #endif
   }
-  return std::unique_ptr<Engine>(std::make_unique<GoldenModel>(surroundings.options, surroundings.dram, surroundings.host,
-                                                               surroundings.timebase, surroundings.hash));
+  return std::unique_ptr<Engine>(std::make_unique<GoldenModel>(
+      surroundings.options, surroundings.dram, surroundings.host, surroundings.timebase, surroundings.hash));
 }
 
 }  // namespace datum::sim

@@ -157,7 +157,8 @@ Status take_locked(const Item& item, BoardOptions& options) {
 }
 
 bool only_for_rtl(std::string_view name) {
-  constexpr std::array names{std::string_view{"trace"}, std::string_view{"coverage"}, std::string_view{"instrumented"}};
+  constexpr std::array names{std::string_view{"trace"}, std::string_view{"coverage"},
+                             std::string_view{"instrumented"}};
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -209,8 +210,10 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   if (item.name == "locked") {
     return take_locked(item, options);
   }
-  return refusal(item, "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
-                       "seed, step, trace, coverage, instrumented, iommu_bits, mappings, locked");
+  return refusal(
+      item,
+      "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
+      "seed, step, trace, coverage, instrumented, iommu_bits, mappings, locked");
 }
 
 Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {
@@ -219,7 +222,8 @@ Status take_list(std::string_view list, Origin origin, BoardOptions& options, Na
     const auto text = list.substr(0, comma);
     list.remove_prefix(std::min(comma + 1, list.size()));
     const auto equals = std::min(text.find('='), text.size());
-    const Item item{text.substr(0, equals), text.substr(std::min(equals + 1, text.size())), equals < text.size()};
+    const Item item{text.substr(0, equals), text.substr(std::min(equals + 1, text.size())),
+                    equals < text.size()};
     if (auto status = take_item(item, origin, options, named); !status) {
       return status;
     }
@@ -232,8 +236,8 @@ Status fit_to_memory(BoardOptions& options, const Named& named) {
   const auto fit = [&](std::string_view name, std::uint64_t& bytes, bool asked) -> Status {
     if (bytes > options.memory_bytes && asked) {
       return make_error(ErrorCode::invalid_argument,
-                        fmt::format("board option '{}={}': it is larger than the memory, which has {} bytes", name, bytes,
-                                    options.memory_bytes),
+                        fmt::format("board option '{}={}': it is larger than the memory, which has {} bytes",
+                                    name, bytes, options.memory_bytes),
                         "docs/simulation.md lists the options");
     }
     bytes = std::min(bytes, options.memory_bytes);
@@ -254,8 +258,9 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
   if (scheme == "rtl") {
     options.scheme = Scheme::rtl;
   } else if (scheme != "model") {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("board address '{}': the simulation has the schemes rtl: and model:", address));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("board address '{}': the simulation has the schemes rtl: and model:", address));
   }
   const auto list = colon == std::string_view::npos ? std::string_view{} : address.substr(colon + 1);
 
@@ -271,7 +276,8 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
   if (auto status = fit_to_memory(options, named); !status) {
     return std::move(status).error();
   }
-  options.instrumented = options.instrumented || !options.trace_file.empty() || !options.coverage_file.empty();
+  options.instrumented =
+      options.instrumented || !options.trace_file.empty() || !options.coverage_file.empty();
   return options;
 }
 

@@ -32,8 +32,9 @@ struct BoardOptions {
 
 inline constexpr unsigned max_channels = 4;
 
-/// Reads "SCHEME:[option[=value],...]". `defaults` is a list of options in the same syntax that the address overrides; those in it
-/// that make no sense for the scheme are passed over. invalid_argument names the option, the value and what would be accepted.
+/// Reads "SCHEME:[option[=value],...]". `defaults` is a list of options in the same syntax that the address
+/// overrides; those in it that make no sense for the scheme are passed over. invalid_argument names the
+/// option, the value and what would be accepted.
 [[nodiscard]] Result<BoardOptions> parse_board_address(std::string_view address, std::string_view defaults);
 
 }  // namespace datum::sim

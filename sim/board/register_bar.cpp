@@ -14,12 +14,11 @@ constexpr std::uint64_t word_bytes = 4;
 
 }  // namespace
 
-std::uint64_t RegisterBar::size_bytes() const noexcept {
-  return hw::bar0_bytes;
-}
+std::uint64_t RegisterBar::size_bytes() const noexcept { return hw::bar0_bytes; }
 
 bool RegisterBar::reachable(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  return !board_.is_lost() && offset < hw::bar0_bytes && bytes <= hw::bar0_bytes - offset && is_aligned(offset, bytes);
+  return !board_.is_lost() && offset < hw::bar0_bytes && bytes <= hw::bar0_bytes - offset &&
+         is_aligned(offset, bytes);
 }
 
 std::uint32_t RegisterBar::read32(std::uint64_t offset) noexcept {

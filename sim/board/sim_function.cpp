@@ -1,10 +1,9 @@
 #include "sim/board/sim_function.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <poll.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,15 +20,20 @@ constexpr std::uint16_t vendor = 0x1234;
 constexpr std::uint16_t device = 0xda70;
 constexpr std::uint64_t message_bar_bytes = 0x2000;
 
-/// How long a board keeps its turn: short enough that a caller hardly notices, long enough that locking is no cost.
+/// How long a board keeps its turn: short enough that a caller hardly notices, long enough that locking is no
+/// cost.
 constexpr std::uint64_t model_slice_cycles = 8192;
 constexpr std::uint64_t rtl_slice_cycles = 128;
 /// Step-locked, between two looks at interrupt, wake descriptor and deadline.
 constexpr std::uint64_t step_cycles = 256;
-/// Board time that passes for nothing when a step-locked caller polls or waits on a board that has nothing to do, so that
-/// deadlines come. A board with parked rings is given the time after which it looks at their words again.
+/// Board time that passes for nothing when a step-locked caller polls or waits on a board that has nothing to
+/// do, so that deadlines come. A board with parked rings is given the time after which it looks at their
+/// words again.
 constexpr std::uint64_t idle_skip_ns = 10'000;
 constexpr std::uint64_t parked_skip_ns = 1'000'000;
+/// Enough for every parked ring to look at its word and park again, so that a caller finds the board
+/// quiescent afterwards.
+constexpr std::uint64_t parked_look_cycles = 65536;
 /// RTL runs some hundred times slower than a card.
 constexpr unsigned rtl_wait_scale = 50;
 
@@ -38,7 +42,8 @@ bool readable(int fd) {
   return fd >= 0 && ::poll(&entry, 1, 0) > 0;
 }
 
-board::FunctionInfo describe(std::string address, const Board& board, const BoardNumber& number, std::uint64_t aperture_bytes) {
+board::FunctionInfo describe(std::string address, const Board& board, const BoardNumber& number,
+                             std::uint64_t aperture_bytes) {
   board::FunctionInfo info;
   info.address = std::move(address);
   const bool rtl = board.options.scheme == Scheme::rtl;
@@ -97,7 +102,8 @@ void SimFunction::wake() noexcept {
 }
 
 Error SimFunction::lost_error() const {
-  return make_error(ErrorCode::device_lost, fmt::format("board {} is lost: {}", info_.address, board_->lost()));
+  return make_error(ErrorCode::device_lost,
+                    fmt::format("board {} is lost: {}", info_.address, board_->lost()));
 }
 
 Result<board::Bar*> SimFunction::bar(unsigned index) {
@@ -109,7 +115,8 @@ Result<board::Bar*> SimFunction::bar(unsigned index) {
   case 4:
     return make_error(ErrorCode::not_available, "BAR4 holds the interrupt table, which belongs to the host");
   default:
-    return make_error(ErrorCode::not_available, fmt::format("the board has no BAR{}; it has 0, 2 and 4", index));
+    return make_error(ErrorCode::not_available,
+                      fmt::format("the board has no BAR{}; it has 0, 2 and 4", index));
   }
 }
 
@@ -133,7 +140,8 @@ Status SimFunction::map(Iova iova, Result<HostRange> range, std::uint64_t bytes,
 
 Status SimFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) {
   if (!is_aligned(reinterpret_cast<std::uintptr_t>(host.data()), small_page_bytes)) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("host memory at {} is not aligned to {} bytes", fmt::ptr(host.data()), small_page_bytes));
+    return make_error(ErrorCode::invalid_argument, fmt::format("host memory at {} is not aligned to {} bytes",
+                                                               fmt::ptr(host.data()), small_page_bytes));
   }
   if (auto status = check_map(iova, host.size()); !status) {
     return status;
@@ -141,9 +149,12 @@ Status SimFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAcce
   return map(iova, HostRange::of_caller(host, access), host.size(), access);
 }
 
-Status SimFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) {
+Status SimFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                               board::DmaAccess access) {
   if (!is_aligned(offset, small_page_bytes)) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("offset {:#x} of a descriptor is not aligned to {} bytes", offset, small_page_bytes));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("offset {:#x} of a descriptor is not aligned to {} bytes", offset, small_page_bytes));
   }
   if (auto status = check_map(iova, bytes); !status) {
     return status;
@@ -152,24 +163,27 @@ Status SimFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uin
 }
 
 Status SimFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
-  // Every access is looked up when it is made, by who has the turn: once we have had it, none can still be under way.
+  // Every access is looked up when it is made, by who has the turn: once we have had it, none can still be
+  // under way.
   const Turn::Scope turn(board_->turn);
   return board_->iommu.unmap(iova, bytes);
 }
 
-Result<int> SimFunction::interrupt_fd(unsigned vector) {
-  return board_->interrupts.descriptor(vector);
-}
+Result<int> SimFunction::interrupt_fd(unsigned vector) { return board_->interrupts.descriptor(vector); }
 
 Result<board::WaitOutcome> SimFunction::wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
   if (vector != board::any_vector && vector >= info_.vectors) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("vector {} of a board with {}", vector, info_.vectors));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("vector {} of a board with {}", vector, info_.vectors));
   }
-  return board_->options.step_locked ? wait_stepping(vector, wake_fd, deadline_ns) : wait_running(vector, wake_fd, deadline_ns);
+  return board_->options.step_locked ? wait_stepping(vector, wake_fd, deadline_ns)
+                                     : wait_running(vector, wake_fd, deadline_ns);
 }
 
-Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
-  auto event = vector == board::any_vector ? board_->interrupts.any_descriptor() : board_->interrupts.descriptor(vector);
+Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_fd,
+                                                     std::uint64_t deadline_ns) {
+  auto event = vector == board::any_vector ? board_->interrupts.any_descriptor()
+                                           : board_->interrupts.descriptor(vector);
   if (!event) {
     return std::move(event).error();
   }
@@ -188,9 +202,12 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     }
     const auto now = Timebase::host_now_ns();
     const auto left_ns = deadline_ns > now ? deadline_ns - now : 0;
-    const timespec timeout{static_cast<time_t>(left_ns / 1'000'000'000U), static_cast<long>(left_ns % 1'000'000'000U)};
-    std::array<pollfd, 3> fds{{{*event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
-    const auto ready = ::ppoll(fds.data(), fds.size(), deadline_ns == board::no_deadline ? nullptr : &timeout, nullptr);
+    const timespec timeout{static_cast<time_t>(left_ns / 1'000'000'000U),
+                           static_cast<long>(left_ns % 1'000'000'000U)};
+    std::array<pollfd, 3> fds{
+        {{*event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
+    const auto ready =
+        ::ppoll(fds.data(), fds.size(), deadline_ns == board::no_deadline ? nullptr : &timeout, nullptr);
     if (ready < 0 && errno != EINTR) {
       return Error{ErrorCode::unknown, errno, "waiting for an interrupt failed", {}};
     }
@@ -203,15 +220,17 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
   }
 }
 
-/// The clock of a board that has nothing to do stands still; time is passed in its place. True if the board has something to do then.
+/// The clock of a board that has nothing to do stands still; time is passed in its place. True if the board
+/// has something to do then.
 bool SimFunction::skip_idle_time(const Activity& activity, std::uint64_t deadline_ns) {
   const auto now = board_->now_ns();
   const auto wanted = activity.parked ? parked_skip_ns : idle_skip_ns;
   board_->timebase.skip(std::min(wanted, deadline_ns > now ? deadline_ns - now : 0));
-  return activity.parked && !board_->run(step_cycles).quiescent;
+  return activity.parked && !board_->run(parked_look_cycles).quiescent;
 }
 
-Result<board::WaitOutcome> SimFunction::wait_stepping(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
+Result<board::WaitOutcome> SimFunction::wait_stepping(unsigned vector, int wake_fd,
+                                                      std::uint64_t deadline_ns) {
   for (;;) {
     if (board_->interrupts.consume(vector)) {
       return board::WaitOutcome::interrupt;
@@ -278,7 +297,8 @@ std::vector<board::DmaFault> SimFunction::take_dma_faults() {
 
 Result<UniqueFd> SimFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
   if (first.ordinal != 0) {
-    return make_error(ErrorCode::unsupported_feature, fmt::format("memory {} of the board cannot be exported, only memory 0", first.ordinal));
+    return make_error(ErrorCode::unsupported_feature,
+                      fmt::format("memory {} of the board cannot be exported, only memory 0", first.ordinal));
   }
   const Turn::Scope turn(board_->turn);
   return board_->dram.export_range(first.offset_bytes, bytes);

@@ -20,10 +20,13 @@ class SimFunction final : public board::PcieFunction {
   ~SimFunction() override;
 
   [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return info_; }
+
   [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return limits_; }
+
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
-  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) override;
+  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                    board::DmaAccess access) override;
   Status dma_unmap(Iova iova, std::uint64_t bytes) override;
   Result<int> interrupt_fd(unsigned vector) override;
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
@@ -62,7 +65,8 @@ class SimFunction final : public board::PcieFunction {
   board::FunctionLimits limits_;
   RegisterBar registers_;
   ApertureBar aperture_;
-  std::unique_ptr<BoardThread> thread_;  // none for a step-locked board; last, so that it stops before the rest goes
+  std::unique_ptr<BoardThread>
+      thread_;  // none for a step-locked board; last, so that it stops before the rest goes
 };
 
 }  // namespace datum::sim

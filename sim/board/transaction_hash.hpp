@@ -1,4 +1,5 @@
-// A running hash of everything that crossed the board's buses: two runs with the same value did the same at the same cycles.
+// A running hash of everything that crossed the board's buses: two runs with the same value did the same at
+// the same cycles.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,22 @@ namespace datum::sim {
 /// Costs nothing until it is switched on. Under the board's turn.
 class TransactionHash {
  public:
-  enum class Kind : std::uint8_t { host_read = 1, host_write, message, register_read, register_write, aperture_read, aperture_write };
+  enum class Kind : std::uint8_t {
+    host_read = 1,
+    host_write,
+    message,
+    register_read,
+    register_write,
+    aperture_read,
+    aperture_write
+  };
 
   void enable() noexcept { enabled_ = true; }
+
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
-  void add(Kind kind, std::uint64_t cycle, std::uint64_t address, std::uint64_t extent, std::span<const std::byte> data) noexcept {
+  void add(Kind kind, std::uint64_t cycle, std::uint64_t address, std::uint64_t extent,
+           std::span<const std::byte> data) noexcept {
     if (!enabled_) {
       return;
     }

@@ -15,7 +15,9 @@ class Turn {
   class Scope {
    public:
     explicit Scope(Turn& turn) : turn_(turn) { turn_.enter(); }
+
     ~Scope() { turn_.mutex_.unlock(); }
+
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -23,16 +25,20 @@ class Turn {
     Turn& turn_;
   };
 
-  /// The turn of the board's thread: lets callers that wait go first, so that a busy board does not starve them.
+  /// The turn of the board's thread: lets callers that wait go first, so that a busy board does not starve
+  /// them.
   class Behind {
    public:
     explicit Behind(Turn& turn) : turn_(turn) {
-      for (unsigned tries = 0; turn_.callers_.load(std::memory_order_relaxed) != 0 && tries < patience; ++tries) {
+      for (unsigned tries = 0; turn_.callers_.load(std::memory_order_relaxed) != 0 && tries < patience;
+           ++tries) {
         std::this_thread::yield();
       }
       turn_.mutex_.lock();
     }
+
     ~Behind() { turn_.mutex_.unlock(); }
+
     Behind(const Behind&) = delete;
     Behind& operator=(const Behind&) = delete;
 
@@ -42,7 +48,8 @@ class Turn {
   };
 
  private:
-  /// A board keeps its turn for microseconds, far less than it takes to sleep and be woken: so the first tries are by spinning.
+  /// A board keeps its turn for microseconds, far less than it takes to sleep and be woken: so the first
+  /// tries are by spinning.
   void enter() {
     callers_.fetch_add(1, std::memory_order_relaxed);
     bool entered = false;

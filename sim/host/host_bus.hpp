@@ -17,7 +17,8 @@ class HostBus {
   HostBus(Iommu& iommu, Interrupts& interrupts, TransactionHash& hash) noexcept
       : iommu_(iommu), interrupts_(interrupts), hash_(hash) {}
 
-  /// Transfers until the first byte that is refused, which is recorded as a DMA fault, and returns how many bytes came through.
+  /// Transfers until the first byte that is refused, which is recorded as a DMA fault, and returns how many
+  /// bytes came through.
   [[nodiscard]] std::uint64_t read(std::uint64_t iova, std::span<std::byte> to, std::uint64_t cycle);
   /// The same; an aligned write of four bytes to the message window is an interrupt whose number is the data.
   [[nodiscard]] std::uint64_t write(std::uint64_t iova, std::span<const std::byte> from, std::uint64_t cycle);

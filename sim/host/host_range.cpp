@@ -1,15 +1,14 @@
 #include "sim/host/host_range.hpp"
 
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,7 +27,8 @@ Error with_errno(ErrorCode code, int number, std::string message) {
   return Error{code, number, std::move(message), {}};
 }
 
-/// Faults every page in for the access, like pinning: what cannot be had is refused now and not in the middle of a transfer.
+/// Faults every page in for the access, like pinning: what cannot be had is refused now and not in the middle
+/// of a transfer.
 Status populate(std::span<std::byte> memory, board::DmaAccess access) {
   const int advice = may_write(access) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   int result = 0;
@@ -40,16 +40,19 @@ Status populate(std::span<std::byte> memory, board::DmaAccess access) {
   }
   const int number = errno;
   return with_errno(ErrorCode::insufficient_permissions, number,
-                    fmt::format("host memory at {} ({} bytes) cannot be {} by this process: {}", fmt::ptr(memory.data()),
-                                memory.size(), may_write(access) ? "written" : "read", std::strerror(number)));
+                    fmt::format("host memory at {} ({} bytes) cannot be {} by this process: {}",
+                                fmt::ptr(memory.data()), memory.size(),
+                                may_write(access) ? "written" : "read", std::strerror(number)));
 }
 
 /// One aligned word is one store, so that a poller never sees half of it.
 void store(std::byte* to, std::span<const std::byte> from) {
-  if (from.size() == sizeof(std::uint64_t) && is_aligned(reinterpret_cast<std::uintptr_t>(to), sizeof(std::uint64_t))) {
+  if (from.size() == sizeof(std::uint64_t) &&
+      is_aligned(reinterpret_cast<std::uintptr_t>(to), sizeof(std::uint64_t))) {
     std::uint64_t word = 0;
     std::memcpy(&word, from.data(), sizeof word);
-    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(to)).store(word, std::memory_order_release);
+    std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(to))
+        .store(word, std::memory_order_release);
     return;
   }
   std::memcpy(to, from.data(), from.size());
@@ -64,25 +67,32 @@ Result<HostRange> HostRange::of_caller(std::span<std::byte> memory, board::DmaAc
   return HostRange{memory, Mapping{}, false};
 }
 
-Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access) {
+Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes,
+                                           board::DmaAccess access) {
   const int seals = ::fcntl(fd, F_GET_SEALS);
   if (seals < 0) {
-    return with_errno(ErrorCode::invalid_argument, errno, "the descriptor is not a memfd, the only kind that a simulated board maps");
+    return with_errno(ErrorCode::invalid_argument, errno,
+                      "the descriptor is not a memfd, the only kind that a simulated board maps");
   }
+
   struct stat status {};
+
   if (::fstat(fd, &status) != 0) {
     return with_errno(ErrorCode::invalid_argument, errno, "the descriptor cannot be examined");
   }
   const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (offset > file_bytes || bytes > file_bytes - offset) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("the range ends at byte {} of a descriptor of {} bytes", offset + bytes, file_bytes));
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the range ends at byte {} of a descriptor of {} bytes", offset + bytes, file_bytes));
   }
   const int protection = may_write(access) ? PROT_READ | PROT_WRITE : PROT_READ;
   void* base = ::mmap(nullptr, bytes, protection, MAP_SHARED, fd, static_cast<off_t>(offset));
   if (base == MAP_FAILED) {
     const int number = errno;
     const auto code = number == ENOMEM ? ErrorCode::out_of_host_memory : ErrorCode::insufficient_permissions;
-    return with_errno(code, number, fmt::format("the descriptor cannot be mapped: {}", std::strerror(number)));
+    return with_errno(code, number,
+                      fmt::format("the descriptor cannot be mapped: {}", std::strerror(number)));
   }
   const std::span memory{static_cast<std::byte*>(base), bytes};
   return HostRange{memory, Mapping{base, bytes}, (seals & F_SEAL_SHRINK) != 0};
@@ -127,7 +137,8 @@ std::uint64_t HostRange::write(std::uint64_t offset, std::span<const std::byte> 
   if (copied < 0) {
     return 0;
   }
-  // Of a record in two pieces, bytes are only counted when all are there: the first piece is not at the start.
+  // Of a record in two pieces, bytes are only counted when all are there: the first piece is not at the
+  // start.
   const auto done = static_cast<std::uint64_t>(copied);
   return first_word_last && done != from.size() ? 0 : done;
 }

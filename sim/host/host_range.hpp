@@ -11,19 +11,24 @@
 
 namespace datum::sim {
 
-/// Reads and writes fail, and never raise a signal, where the application has unmapped, protected or truncated the memory meanwhile.
+/// Reads and writes fail, and never raise a signal, where the application has unmapped, protected or
+/// truncated the memory meanwhile.
 class HostRange {
  public:
-  /// Memory of the caller. insufficient_permissions: some page of it cannot be accessed that way. Brings the pages in, as pinning does.
+  /// Memory of the caller. insufficient_permissions: some page of it cannot be accessed that way. Brings the
+  /// pages in, as pinning does.
   static Result<HostRange> of_caller(std::span<std::byte> memory, board::DmaAccess access);
   /// A mapping of our own of [`offset`, `offset` + `bytes`) of a memfd; `fd` may be closed afterwards.
-  static Result<HostRange> of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes, board::DmaAccess access);
+  static Result<HostRange> of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes,
+                                         board::DmaAccess access);
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return memory_.size(); }
 
-  /// Copies from or to `offset`; the range must hold it. Returns how many bytes were copied before the first that could not be.
+  /// Copies from or to `offset`; the range must hold it. Returns how many bytes were copied before the first
+  /// that could not be.
   [[nodiscard]] std::uint64_t read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
-  /// A write of up to 64 bytes puts its first eight down last, so that who polls the first word sees the rest.
+  /// A write of up to 64 bytes puts its first eight down last, so that who polls the first word sees the
+  /// rest.
   [[nodiscard]] std::uint64_t write(std::uint64_t offset, std::span<const std::byte> from) const noexcept;
 
  private:

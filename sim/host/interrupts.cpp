@@ -1,10 +1,9 @@
 #include "sim/host/interrupts.hpp"
 
-#include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +14,8 @@ Result<UniqueFd> make_eventfd(std::uint64_t count) {
   UniqueFd fd{::eventfd(static_cast<unsigned>(count), EFD_NONBLOCK | EFD_CLOEXEC)};
   if (!fd.valid()) {
     const int number = errno;
-    return Error{ErrorCode::out_of_host_memory, number, fmt::format("no eventfd to be had: {}", std::strerror(number)),
+    return Error{ErrorCode::out_of_host_memory, number,
+                 fmt::format("no eventfd to be had: {}", std::strerror(number)),
                  "raise the limit of open files (ulimit -n)"};
   }
   return fd;
@@ -61,7 +61,8 @@ void Interrupts::clear() {
 Result<int> Interrupts::descriptor(unsigned vector) {
   const std::lock_guard lock(mutex_);
   if (vector >= vectors_.size()) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("vector {} of a board with {}", vector, vectors_.size()));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("vector {} of a board with {}", vector, vectors_.size()));
   }
   auto& entry = vectors_[vector];
   if (!entry.fd.valid()) {

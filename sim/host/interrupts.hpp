@@ -11,7 +11,8 @@
 
 namespace datum::sim {
 
-/// Safe from any thread. Descriptors are made when they are first asked for: a board with 66 vectors mostly needs one or two.
+/// Safe from any thread. Descriptors are made when they are first asked for: a board with 66 vectors mostly
+/// needs one or two.
 class Interrupts {
  public:
   explicit Interrupts(unsigned vectors) : vectors_(vectors) {}
@@ -22,7 +23,8 @@ class Interrupts {
   /// Forgets what was raised and not consumed.
   void clear();
 
-  /// The eventfd of a vector, owned by this object. invalid_argument: no such vector; out_of_host_memory: no descriptor to be had.
+  /// The eventfd of a vector, owned by this object. invalid_argument: no such vector; out_of_host_memory: no
+  /// descriptor to be had.
   Result<int> descriptor(unsigned vector);
   /// An eventfd that is written whenever any vector is raised.
   Result<int> any_descriptor();

@@ -15,9 +15,7 @@ bool allows(board::DmaAccess granted, board::DmaAccess wanted) {
   return (static_cast<unsigned>(granted) & static_cast<unsigned>(wanted)) == static_cast<unsigned>(wanted);
 }
 
-Error invalid(std::string message) {
-  return make_error(ErrorCode::invalid_argument, std::move(message));
-}
+Error invalid(std::string message) { return make_error(ErrorCode::invalid_argument, std::move(message)); }
 
 }  // namespace
 
@@ -29,7 +27,8 @@ std::vector<board::IovaRange> Iommu::ranges() const {
 Status Iommu::check(Iova iova, std::uint64_t bytes) const {
   const auto first = raw(iova);
   if (bytes == 0 || !is_aligned(bytes, small_page_bytes) || !is_aligned(first, small_page_bytes)) {
-    return invalid(fmt::format("mapping of {} bytes at IOVA {:#x}: both must be multiples of {}, and some", bytes, first, small_page_bytes));
+    return invalid(fmt::format("mapping of {} bytes at IOVA {:#x}: both must be multiples of {}, and some",
+                               bytes, first, small_page_bytes));
   }
   const auto last = first + (bytes - 1);
   const auto allowed = ranges();
@@ -37,22 +36,26 @@ Status Iommu::check(Iova iova, std::uint64_t bytes) const {
                         return first >= raw(range.first) && last <= raw(range.last);
                       });
   if (!inside) {
-    return invalid(fmt::format("mapping of {} bytes at IOVA {:#x} leaves the ranges that the IOMMU offers", bytes, first));
+    return invalid(fmt::format("mapping of {} bytes at IOVA {:#x} leaves the ranges that the IOMMU offers",
+                               bytes, first));
   }
   const auto after = entries_.upper_bound(last);
   if (after != entries_.begin()) {
     const auto& [base, entry] = *std::prev(after);
     if (base + entry.range.size_bytes() > first) {
-      return invalid(fmt::format("mapping of {} bytes at IOVA {:#x} overlaps the one at {:#x}", bytes, first, base));
+      return invalid(
+          fmt::format("mapping of {} bytes at IOVA {:#x} overlaps the one at {:#x}", bytes, first, base));
     }
   }
   if (limits_.max_mappings != 0 && entries_.size() >= limits_.max_mappings) {
-    return make_error(ErrorCode::out_of_host_memory, fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()));
+    return make_error(ErrorCode::out_of_host_memory,
+                      fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()));
   }
   if (limits_.max_locked_bytes != 0 && bytes > limits_.max_locked_bytes - locked_bytes_) {
-    return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}", bytes,
-                                  locked_bytes_, limits_.max_locked_bytes));
+    return make_error(
+        ErrorCode::out_of_host_memory,
+        fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}",
+                    bytes, locked_bytes_, limits_.max_locked_bytes));
   }
   return {};
 }
@@ -70,11 +73,6 @@ Status Iommu::unmap(Iova iova, std::uint64_t bytes) {
   locked_bytes_ -= bytes;
   entries_.erase(found);
   return {};
-}
-
-void Iommu::unmap_all() noexcept {
-  entries_.clear();
-  locked_bytes_ = 0;
 }
 
 Iommu::Hit Iommu::lookup(std::uint64_t iova, board::DmaAccess access) const noexcept {
@@ -96,8 +94,6 @@ void Iommu::record_fault(const board::DmaFault& fault) {
   }
 }
 
-std::vector<board::DmaFault> Iommu::take_faults() noexcept {
-  return std::exchange(faults_, {});
-}
+std::vector<board::DmaFault> Iommu::take_faults() noexcept { return std::exchange(faults_, {}); }
 
 }  // namespace datum::sim

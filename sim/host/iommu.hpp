@@ -35,13 +35,13 @@ class Iommu {
   /// `check` must have succeeded for the range since the last change.
   void map(Iova iova, HostRange range, board::DmaAccess access);
   Status unmap(Iova iova, std::uint64_t bytes);
-  void unmap_all() noexcept;
 
   struct Hit {
     const HostRange* range = nullptr;  ///< nullptr: refused
     std::uint64_t offset = 0;          ///< of the address in the range
     std::uint64_t bytes = 0;           ///< from the address to the end of the range
   };
+
   [[nodiscard]] Hit lookup(std::uint64_t iova, board::DmaAccess access) const noexcept;
 
   void record_fault(const board::DmaFault& fault);

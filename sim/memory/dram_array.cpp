@@ -1,15 +1,14 @@
 #include "sim/memory/dram_array.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <iterator>
 #include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,7 +34,8 @@ Result<UniqueFd> make_file(const char* name, std::uint64_t bytes) {
   return file;
 }
 
-/// pwrite until all is written: the source is mapped memory, the target a memfd, so it ends or fails for good.
+/// pwrite until all is written: the source is mapped memory, the target a memfd, so it ends or fails for
+/// good.
 bool write_all(int file, std::uint64_t offset, std::span<const std::byte> from) {
   while (!from.empty()) {
     const auto written = ::pwrite(file, from.data(), from.size(), static_cast<off_t>(offset));
@@ -67,7 +67,8 @@ Result<DramArray> DramArray::create(std::uint64_t bytes) {
   return DramArray{std::move(file).value(), Mapping{base, bytes}};
 }
 
-/// Copies what was touched in [`first`, `first` + `bytes`) as the array shows it; `file` is what it shows there and tells where holes are.
+/// Copies what was touched in [`first`, `first` + `bytes`) as the array shows it; `file` is what it shows
+/// there and tells where holes are.
 Status DramArray::copy_touched_pages(int file, std::uint64_t first, std::uint64_t bytes, int to_file) {
   const bool to_own = to_file == file_.get();
   const std::uint64_t from_base = file == file_.get() ? first : 0;
@@ -94,7 +95,8 @@ Status DramArray::copy_touched_pages(int file, std::uint64_t first, std::uint64_
 
 Status DramArray::show(int file, std::uint64_t file_offset, std::uint64_t first, std::uint64_t bytes) {
   void* const at = mapping_.data() + first;
-  void* const base = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, static_cast<off_t>(file_offset));
+  void* const base = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file,
+                            static_cast<off_t>(file_offset));
   if (base == MAP_FAILED) {
     return host_error("device memory cannot be mapped anew for an export", errno);
   }
@@ -103,9 +105,12 @@ Status DramArray::show(int file, std::uint64_t file_offset, std::uint64_t first,
 }
 
 Result<UniqueFd> DramArray::export_range(std::uint64_t first, std::uint64_t bytes) {
-  if (bytes == 0 || !is_aligned(first | bytes, small_page_bytes) || first > size_bytes() || bytes > size_bytes() - first) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes", first, bytes, size_bytes()));
+  if (bytes == 0 || !is_aligned(first | bytes, small_page_bytes) || first > size_bytes() ||
+      bytes > size_bytes() - first) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes", first,
+                    bytes, size_bytes()));
   }
   auto found = exports_.find(first);
   if (found == exports_.end() || found->second.bytes != bytes) {
@@ -123,7 +128,8 @@ Result<UniqueFd> DramArray::export_range(std::uint64_t first, std::uint64_t byte
       return std::move(status).error();
     }
     // Nobody looks at these pages of the array's file while the export stands.
-    ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first), static_cast<off_t>(bytes));
+    ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
+                static_cast<off_t>(bytes));
     found = exports_.emplace(first, Export{bytes, std::move(file).value()}).first;
   }
   UniqueFd copy{::fcntl(found->second.file.get(), F_DUPFD_CLOEXEC, 0)};
@@ -135,7 +141,9 @@ Result<UniqueFd> DramArray::export_range(std::uint64_t first, std::uint64_t byte
 
 std::uint64_t DramArray::resident_bytes() const noexcept {
   constexpr std::uint64_t block_bytes = 512;  // the unit of st_blocks, whatever the file system
+
   struct stat status {};
+
   return ::fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * block_bytes : 0;
 }
 

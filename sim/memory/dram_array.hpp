@@ -12,21 +12,25 @@
 
 namespace datum::sim {
 
-/// A sparse memfd, mapped as a whole. An exported range is moved to a sealed memfd of its own, which is mapped in its place: so board and
-/// importers share bytes, and the board goes on to address its memory as one array. Under the board's turn.
+/// A sparse memfd, mapped as a whole. An exported range is moved to a sealed memfd of its own, which is
+/// mapped in its place: so board and importers share bytes, and the board goes on to address its memory as
+/// one array. Under the board's turn.
 class DramArray {
  public:
   static Result<DramArray> create(std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return mapping_.size_bytes(); }
+
   [[nodiscard]] std::byte* data() const noexcept { return mapping_.data(); }
+
   [[nodiscard]] std::span<std::byte> range(std::uint64_t first, std::uint64_t bytes) const noexcept {
     return {mapping_.data() + first, static_cast<std::size_t>(bytes)};
   }
 
-  /// A descriptor of a sealed memfd that holds [`first`, `first` + `bytes`) from its offset 0 on; later calls for the same range give the same
-  /// memory. A range that overlaps an earlier export takes its pages back from that one, whose holders keep the bytes as they were.
-  /// invalid_argument: not whole 4 KiB pages, or beyond the memory; out_of_host_memory: no descriptor or mapping to be had.
+  /// A descriptor of a sealed memfd that holds [`first`, `first` + `bytes`) from its offset 0 on; later calls
+  /// for the same range give the same memory. A range that overlaps an earlier export takes its pages back
+  /// from that one, whose holders keep the bytes as they were. invalid_argument: not whole 4 KiB pages, or
+  /// beyond the memory; out_of_host_memory: no descriptor or mapping to be had.
   Result<UniqueFd> export_range(std::uint64_t first, std::uint64_t bytes);
 
   /// Bytes of host memory that the array's own file holds.

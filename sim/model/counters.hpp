@@ -1,4 +1,5 @@
-// What the golden model counts: the performance registers, and cycles, which are an estimate of what the RTL would need.
+// What the golden model counts: the performance registers, and cycles, which are an estimate of what the RTL
+// would need.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,10 @@ struct Counters {
   std::uint64_t descriptors = 0;
 
   static constexpr std::uint64_t beat_bytes = 64;
-  [[nodiscard]] static constexpr std::uint64_t beats(std::uint64_t bytes) noexcept { return (bytes + beat_bytes - 1) / beat_bytes; }
+
+  [[nodiscard]] static constexpr std::uint64_t beats(std::uint64_t bytes) noexcept {
+    return (bytes + beat_bytes - 1) / beat_bytes;
+  }
 
   void reset() noexcept {
     const auto now = cycle;

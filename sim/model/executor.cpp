@@ -20,7 +20,8 @@ Executor::Result finished(const Failure& failure, bool completed) {
 }
 
 Failure bus_failure(Target target, bool write, unsigned space, std::uint64_t va) {
-  return {failure_status(target), write ? hw::FaultReason::bus_write : hw::FaultReason::bus_read, write, space, va};
+  return {failure_status(target), write ? hw::FaultReason::bus_write : hw::FaultReason::bus_read, write,
+          space, va};
 }
 
 bool condition_holds(const hw::Descriptor& descriptor, std::uint64_t word) {
@@ -78,7 +79,8 @@ Failure Executor::translate(Place place, std::uint64_t max_bytes, bool write, Mm
   return {};
 }
 
-Failure Executor::copy_slice(const Ring& ring, Place from, Place to, std::uint64_t bytes, std::uint64_t& done) {
+Failure Executor::copy_slice(const Ring& ring, Place from, Place to, std::uint64_t bytes,
+                             std::uint64_t& done) {
   if (auto failure = check_range(ring, from, bytes, false); failure.happened()) {
     return failure;
   }
@@ -132,10 +134,13 @@ Executor::Result Executor::copy_region(Ring& ring) {
     return {Outcome::completed, {}};
   }
   for (std::uint64_t moved = 0; moved < slice_bytes && at.plane < planes;) {
-    const auto source = descriptor.src_address() + at.plane * descriptor.src_slice_pitch() + at.row * descriptor.src_row_pitch();
-    const auto target = descriptor.dst_address() + at.plane * descriptor.dst_slice_pitch() + at.row * descriptor.dst_row_pitch();
+    const auto source = descriptor.src_address() + at.plane * descriptor.src_slice_pitch() +
+                        at.row * descriptor.src_row_pitch();
+    const auto target = descriptor.dst_address() + at.plane * descriptor.dst_slice_pitch() +
+                        at.row * descriptor.dst_row_pitch();
     const auto before = at.bytes;
-    const auto failure = copy_slice(ring, {descriptor.src_space(), source}, {descriptor.dst_space(), target}, row_bytes, at.bytes);
+    const auto failure = copy_slice(ring, {descriptor.src_space(), source}, {descriptor.dst_space(), target},
+                                    row_bytes, at.bytes);
     if (failure.happened()) {
       return {Outcome::failed, failure};
     }
@@ -173,7 +178,8 @@ Executor::Result Executor::fill(Ring& ring) {
   while (done < end) {
     const Place place{whole.space, whole.va + done};
     Mmu::Translation run;
-    if (auto failure = translate(place, std::min(end - done, fill_slice_bytes), true, run); failure.happened()) {
+    if (auto failure = translate(place, std::min(end - done, fill_slice_bytes), true, run);
+        failure.happened()) {
       return {Outcome::failed, failure};
     }
     const auto written = memory_.write(run.at, std::span{pattern_}.subspan(done % pattern_bytes, run.bytes));

@@ -18,6 +18,7 @@ namespace datum::sim {
 class Executor {
  public:
   enum class Outcome : std::uint8_t { unfinished, completed, parked, failed };
+
   struct Result {
     Outcome outcome = Outcome::unfinished;
     Failure failure;
@@ -43,7 +44,8 @@ class Executor {
 
   /// Moves up to a slice of `bytes`, of which `done` are done already.
   Failure copy_slice(const Ring& ring, Place from, Place to, std::uint64_t bytes, std::uint64_t& done);
-  [[nodiscard]] static Failure check_range(const Ring& ring, Place place, std::uint64_t bytes, bool write) noexcept;
+  [[nodiscard]] static Failure check_range(const Ring& ring, Place place, std::uint64_t bytes,
+                                           bool write) noexcept;
   [[nodiscard]] Failure translate(Place place, std::uint64_t max_bytes, bool write, Mmu::Translation& to);
 
   MemoryPort& memory_;

@@ -36,7 +36,8 @@ void GoldenModel::write_register64(std::uint32_t offset, std::uint64_t value) {
   registers_.write64(offset, value);
 }
 
-std::span<std::byte> GoldenModel::behind(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& piece_bytes) {
+std::span<std::byte> GoldenModel::behind(std::uint64_t offset, std::uint64_t bytes,
+                                         std::uint64_t& piece_bytes) {
   const auto fixed_bytes = parts_.options.aperture_bytes;
   if (offset < fixed_bytes) {
     piece_bytes = std::min(bytes, fixed_bytes - offset);
@@ -76,7 +77,8 @@ void GoldenModel::write_aperture(std::uint64_t offset, std::span<const std::byte
     const auto target = behind(offset + done, from.size() - done, piece);
     std::ranges::copy(from.subspan(done, target.size()), target.begin());
     parts_.counters.cycle += access_cycles + Counters::beats(piece);
-    hash_.add(TransactionHash::Kind::aperture_write, cycle(), offset + done, piece, from.subspan(done, piece));
+    hash_.add(TransactionHash::Kind::aperture_write, cycle(), offset + done, piece,
+              from.subspan(done, piece));
     done += piece;
   }
 }
@@ -90,9 +92,7 @@ Activity GoldenModel::run(std::uint64_t cycles) {
   return activity();
 }
 
-Activity GoldenModel::activity() const {
-  return {!parts_.rings.has_work(), parts_.rings.any_parked()};
-}
+Activity GoldenModel::activity() const { return {!parts_.rings.has_work(), parts_.rings.any_parked()}; }
 
 void GoldenModel::power_on() {
   parts_.reset();

@@ -12,7 +12,8 @@ namespace datum::sim {
 class GoldenModel final : public Engine {
  public:
   /// All arguments outlive the engine.
-  GoldenModel(const BoardOptions& options, DramArray& dram, HostBus& host, const Timebase& timebase, TransactionHash& hash)
+  GoldenModel(const BoardOptions& options, DramArray& dram, HostBus& host, const Timebase& timebase,
+              TransactionHash& hash)
       : hash_(hash), parts_(options, dram, host, timebase), registers_(parts_) {}
 
   std::uint32_t read_register32(std::uint32_t offset) override;
@@ -25,12 +26,15 @@ class GoldenModel final : public Engine {
   Activity run(std::uint64_t cycles) override;
   [[nodiscard]] Activity activity() const override;
   void power_on() override;
+
   [[nodiscard]] std::uint64_t cycle() const override { return parts_.counters.cycle; }
+
   [[nodiscard]] const std::string& lost() const override { return lost_; }
 
  private:
   /// The memory behind an aperture offset, as far as it goes in one piece; empty where there is none.
-  [[nodiscard]] std::span<std::byte> behind(std::uint64_t offset, std::uint64_t bytes, std::uint64_t& piece_bytes);
+  [[nodiscard]] std::span<std::byte> behind(std::uint64_t offset, std::uint64_t bytes,
+                                            std::uint64_t& piece_bytes);
 
   TransactionHash& hash_;
   GoldenParts parts_;

@@ -30,10 +30,15 @@ struct GoldenParts {
   static constexpr std::uint64_t timer_hz = 1'000'000'000;
 
   GoldenParts(const BoardOptions& board, DramArray& dram, HostBus& host, const Timebase& time)
-      : options(board), timebase(time), memory(dram, host, onchip_bytes, counters, watch), mmu(memory, counters),
-        messages(host, counters), rings(memory, mmu, watch, messages, counters, time) {
+      : options(board),
+        timebase(time),
+        memory(dram, host, onchip_bytes, counters, watch),
+        mmu(memory, counters),
+        messages(host, counters),
+        rings(memory, mmu, watch, messages, counters, time) {
     reset();
   }
+
   GoldenParts(const GoldenParts&) = delete;
   GoldenParts& operator=(const GoldenParts&) = delete;
 

@@ -11,11 +11,13 @@ constexpr std::size_t bounce_bytes = 256 * 1024;
 
 }  // namespace
 
-MemoryPort::MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters, WordWatch& watch)
+MemoryPort::MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters,
+                       WordWatch& watch)
     : dram_(dram), host_(host), counters_(counters), watch_(watch), onchip_(onchip_bytes) {}
 
 std::span<std::byte> MemoryPort::local(Physical first, std::uint64_t bytes) noexcept {
-  const std::span<std::byte> whole = first.target == Target::onchip ? std::span{onchip_} : dram_.range(0, dram_.size_bytes());
+  const std::span<std::byte> whole =
+      first.target == Target::onchip ? std::span{onchip_} : dram_.range(0, dram_.size_bytes());
   if (first.target == Target::host || first.address >= whole.size()) {
     return {};
   }

@@ -18,16 +18,18 @@ namespace datum::sim {
 enum class Side : std::uint8_t { none, read, write };
 
 struct CopyOutcome {
-  std::uint64_t bytes = 0;    ///< moved before the failure
+  std::uint64_t bytes = 0;  ///< moved before the failure
   Side failed = Side::none;
 };
 
 /// Accesses move bytes until the first that is refused and return how many came through.
 class MemoryPort {
  public:
-  MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters, WordWatch& watch);
+  MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters,
+             WordWatch& watch);
 
   [[nodiscard]] std::uint64_t dram_bytes() const noexcept { return dram_.size_bytes(); }
+
   [[nodiscard]] std::uint64_t onchip_bytes() const noexcept { return onchip_.size(); }
 
   [[nodiscard]] std::uint64_t read(Physical from, std::span<std::byte> to);

@@ -44,8 +44,6 @@ std::uint32_t MessageTable::read32(std::uint32_t offset) const noexcept {
   return bits;
 }
 
-void MessageTable::power_on() noexcept {
-  entries_.fill({});
-}
+void MessageTable::power_on() noexcept { entries_.fill({}); }
 
 }  // namespace datum::sim

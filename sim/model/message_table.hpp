@@ -33,6 +33,7 @@ class MessageTable {
     std::array<std::uint32_t, 4> words{0, 0, 0, 1};  // address low and high, data, control: bit 0 masks
     bool pending = false;
   };
+
   static constexpr std::uint32_t entry_bytes = 16;
 
   void send(const Entry& entry);

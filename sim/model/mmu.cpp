@@ -88,7 +88,8 @@ Mmu::Translation Mmu::translate(unsigned space, std::uint64_t va, std::uint64_t 
       run.reason = reason;
       run.at = {page.base.target, page.base.address + offset};
     }
-    const bool follows = page.base.target == run.at.target && page.base.address + offset == run.at.address + run.bytes;
+    const bool follows =
+        page.base.target == run.at.target && page.base.address + offset == run.at.address + run.bytes;
     if (reason != hw::FaultReason::none || !follows) {
       break;
     }
@@ -109,9 +110,7 @@ void Mmu::invalidate(unsigned space, std::uint64_t va, std::uint64_t bytes) noex
   }
 }
 
-void Mmu::invalidate_all() noexcept {
-  tlb_.fill({});
-}
+void Mmu::invalidate_all() noexcept { tlb_.fill({}); }
 
 void Mmu::reset() noexcept {
   roots_.fill(0);

@@ -1,4 +1,5 @@
-// Address translation of the golden model: page walks and a TLB that, like the RTL's, keeps what was valid until it is told to forget.
+// Address translation of the golden model: page walks and a TLB that, like the RTL's, keeps what was valid
+// until it is told to forget.
 #pragma once
 
 #include <array>
@@ -25,10 +26,11 @@ class Mmu {
   Mmu(MemoryPort& memory, Counters& counters) noexcept : memory_(memory), counters_(counters) {}
 
   [[nodiscard]] std::uint64_t root(unsigned space) const noexcept { return roots_[space]; }
+
   void set_root(unsigned space, std::uint64_t value) noexcept { roots_[space] = value; }
 
-  /// One run of physically contiguous bytes from `va` on, at most `max_bytes` (at least 1). `va` is canonical. A page that is
-  /// refused ends the run; it is the answer only if it is the first.
+  /// One run of physically contiguous bytes from `va` on, at most `max_bytes` (at least 1). `va` is
+  /// canonical. A page that is refused ends the run; it is the answer only if it is the first.
   [[nodiscard]] Translation translate(unsigned space, std::uint64_t va, std::uint64_t max_bytes, bool write);
 
   /// `bytes` 0: the whole space.
@@ -39,13 +41,14 @@ class Mmu {
  private:
   struct Page {
     hw::FaultReason reason = hw::FaultReason::none;
-    Physical base;            // of the 4 KiB page
+    Physical base;  // of the 4 KiB page
     bool writable = false;
   };
+
   struct TlbEntry {
     bool valid = false;
     unsigned space = 0;
-    std::uint64_t page = 0;   // virtual, in units of 4 KiB
+    std::uint64_t page = 0;  // virtual, in units of 4 KiB
     Page target;
   };
 

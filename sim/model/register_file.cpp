@@ -11,9 +11,12 @@ constexpr std::uint32_t word_bytes = 4;
 constexpr std::uint64_t window_base_bits = (3ULL << 56U) | 0x000ffffffffff000ULL;
 constexpr std::uint64_t space_root_bits = 0x000ffffffffff001ULL;
 
-/// The description's timing of the controller, in cycles of 300 MHz. The golden model has no timing; the registers inform software.
-constexpr std::uint32_t timing0 = hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(1).raw;
-constexpr std::uint32_t timing1 = hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(3).set_t_rtw(3).raw;
+/// The description's timing of the controller, in cycles of 300 MHz. The golden model has no timing; the
+/// registers inform software.
+constexpr std::uint32_t timing0 =
+    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(1).raw;
+constexpr std::uint32_t timing1 =
+    hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(3).set_t_rtw(3).raw;
 constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;
 constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(5).set_t_rtp(3).raw;
 
@@ -156,7 +159,11 @@ std::uint64_t RegisterFile::read_global(std::uint32_t offset) {
   case hw::timer:
     return parts_.timebase.now_ns(parts_.counters.cycle);
   case hw::status:
-    return hw::StatusRegister{}.set_memory_ready(true).set_memory_clean(true).set_quiescent(!parts_.rings.has_work()).raw;
+    return hw::StatusRegister{}
+        .set_memory_ready(true)
+        .set_memory_clean(true)
+        .set_quiescent(!parts_.rings.has_work())
+        .raw;
   case hw::channel_enable:
     return global.channel_enable;
   case hw::park_recheck_ns:
@@ -300,7 +307,8 @@ void RegisterFile::write_global(std::uint32_t offset, std::uint64_t value, std::
   }
 }
 
-void RegisterFile::write_mmu(std::uint32_t offset, std::uint32_t index, std::uint64_t value, std::uint64_t mask) {
+void RegisterFile::write_mmu(std::uint32_t offset, std::uint32_t index, std::uint64_t value,
+                             std::uint64_t mask) {
   auto& global = parts_.global;
   switch (offset) {
   case hw::inv_address:
@@ -334,7 +342,8 @@ void RegisterFile::write_mmu(std::uint32_t offset, std::uint32_t index, std::uin
   }
 }
 
-void RegisterFile::write_ring(std::uint32_t offset, std::uint32_t index, std::uint64_t value, std::uint64_t mask) {
+void RegisterFile::write_ring(std::uint32_t offset, std::uint32_t index, std::uint64_t value,
+                              std::uint64_t mask) {
   auto& ring = parts_.rings.ring(index);
   switch (offset) {
   case hw::ring_base(0):

@@ -1,4 +1,5 @@
-// BAR0 of the golden model: finds the register behind an offset and brings reads and writes to the part that owns it.
+// BAR0 of the golden model: finds the register behind an offset and brings reads and writes to the part that
+// owns it.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,9 @@ class RegisterFile {
   void write_ring(std::uint32_t offset, std::uint32_t index, std::uint64_t value, std::uint64_t mask);
 
   GoldenParts& parts_;
-  std::vector<std::uint8_t> register_at_;  // by 32-bit word of BAR0: index into the register table plus one, 0 for none
-  std::uint32_t snapshot_offset_ = ~0U;    // of the high half that the last low half was read with
+  std::vector<std::uint8_t>
+      register_at_;  // by 32-bit word of BAR0: index into the register table plus one, 0 for none
+  std::uint32_t snapshot_offset_ = ~0U;  // of the high half that the last low half was read with
   std::uint32_t snapshot_high_ = 0;
 };
 

@@ -18,7 +18,8 @@ struct Failure {
   [[nodiscard]] bool happened() const noexcept { return status != hw::Status::ok; }
 };
 
-/// How far the descriptor at work has come. A large transfer is done in slices, so that rings share the model and can be stopped.
+/// How far the descriptor at work has come. A large transfer is done in slices, so that rings share the model
+/// and can be stopped.
 struct Progress {
   std::uint64_t bytes = 0;  ///< of the range, or of the row
   std::uint64_t row = 0;
@@ -50,6 +51,7 @@ struct Ring {
   Progress progress;
 
   [[nodiscard]] bool has_work() const noexcept { return enabled && !faulted && (fetched || head != tail); }
+
   [[nodiscard]] bool runnable() const noexcept { return has_work() && !parked; }
 
   [[nodiscard]] hw::RingState state() const noexcept {
@@ -83,6 +85,7 @@ struct Ring {
     fault_address = 0;
     progress = {};
   }
+
   void stop() noexcept {
     enabled = false;
     faulted = parked = fetched = begun = false;

@@ -45,7 +45,8 @@ void RingEngine::reset() noexcept {
 
 bool RingEngine::due(unsigned number) const noexcept {
   const auto& ring = rings_[number];
-  return watch_.due(number) || (ring.recheck_at_ns != 0 && timebase_.now_ns(counters_.cycle) >= ring.recheck_at_ns);
+  return watch_.due(number) ||
+         (ring.recheck_at_ns != 0 && timebase_.now_ns(counters_.cycle) >= ring.recheck_at_ns);
 }
 
 bool RingEngine::has_work() const noexcept {
@@ -136,7 +137,10 @@ void RingEngine::complete(unsigned number) {
     return;
   }
   if (!write_record(number, {}, descriptor.sequence())) {
-    record_fault(number, {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask}, descriptor.sequence());
+    record_fault(
+        number,
+        {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask},
+        descriptor.sequence());
     raise_fault();
     return;
   }
@@ -152,7 +156,10 @@ void RingEngine::fail(unsigned number, const Failure& failure, std::uint32_t seq
     record_fault(number, failure, sequence);
     raise_ring(number);
   } else {
-    record_fault(number, {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask}, sequence);
+    record_fault(
+        number,
+        {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask},
+        sequence);
   }
   raise_fault();
 }
@@ -174,7 +181,10 @@ bool RingEngine::write_record(unsigned number, const Failure& failure, std::uint
 void RingEngine::record_fault(unsigned number, const Failure& failure, std::uint32_t sequence) {
   auto& ring = rings_[number];
   hw::RingFaultInfoRegister info;
-  info.set_status(failure.status).set_reason(failure.reason).set_write(failure.write).set_space(static_cast<std::uint16_t>(failure.space));
+  info.set_status(failure.status)
+      .set_reason(failure.reason)
+      .set_write(failure.write)
+      .set_space(static_cast<std::uint16_t>(failure.space));
   ring.faulted = true;
   ring.fault_info = info.raw;
   ring.fault_sequence = sequence;

@@ -1,4 +1,5 @@
-// The rings of the golden model: fetches descriptors, has them carried out in turn, and reports how they ended.
+// The rings of the golden model: fetches descriptors, has them carried out in turn, and reports how they
+// ended.
 #pragma once
 
 #include <array>
@@ -32,14 +33,21 @@ class RingEngine {
   static constexpr unsigned ring_count = hw::ring_page_block_count;
   static constexpr std::uint32_t default_park_recheck_ns = 1'000'000;
 
-  RingEngine(MemoryPort& memory, Mmu& mmu, WordWatch& watch, MessageTable& messages, Counters& counters, const Timebase& timebase)
-      : memory_(memory), watch_(watch), messages_(messages), counters_(counters), timebase_(timebase),
+  RingEngine(MemoryPort& memory, Mmu& mmu, WordWatch& watch, MessageTable& messages, Counters& counters,
+             const Timebase& timebase)
+      : memory_(memory),
+        watch_(watch),
+        messages_(messages),
+        counters_(counters),
+        timebase_(timebase),
         executor_(memory, mmu, watch, counters, timebase) {}
 
   [[nodiscard]] Ring& ring(unsigned number) noexcept { return rings_[number]; }
+
   [[nodiscard]] RingReports& reports() noexcept { return reports_; }
 
   [[nodiscard]] std::uint32_t park_recheck_ns() const noexcept { return park_recheck_ns_; }
+
   void set_park_recheck_ns(std::uint32_t ns) noexcept { park_recheck_ns_ = ns; }
 
   void set_enabled(unsigned number, bool enabled) noexcept;
@@ -50,6 +58,7 @@ class RingEngine {
   void run(std::uint64_t cycles);
   /// Whether some ring could go on now.
   [[nodiscard]] bool has_work() const noexcept;
+
   [[nodiscard]] bool any_parked() const noexcept { return watch_.any_watching(); }
 
  private:

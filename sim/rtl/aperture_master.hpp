@@ -29,17 +29,21 @@ class ApertureMaster {
 
   void sample() noexcept;
   void advance() noexcept;
+
   [[nodiscard]] bool done() const noexcept { return done_; }
 
  private:
   void drive_write_beat() noexcept;
   void take_read_beat() noexcept;
-  /// Bytes of beat `beat` that the access covers: [first, last) of the lane, and where they stand in the access.
+
+  /// Bytes of beat `beat` that the access covers: [first, last) of the lane, and where they stand in the
+  /// access.
   struct Lane {
     std::size_t first = 0;
     std::size_t last = 0;
     std::size_t at = 0;
   };
+
   [[nodiscard]] Lane lane(std::size_t beat) const noexcept;
 
   BoardPins& pins_;

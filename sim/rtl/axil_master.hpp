@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-
 #include <verilated.h>
 
 namespace datum::sim {
@@ -40,6 +39,7 @@ class AxilMaster {
     pins_.rready = 1;
     done_ = false;
   }
+
   void begin_write(std::uint32_t offset, std::uint32_t value) noexcept {
     pins_.awaddr = static_cast<Address>(offset);
     pins_.awvalid = 1;
@@ -62,6 +62,7 @@ class AxilMaster {
     }
     answered_ = b || r;
   }
+
   /// After the edge.
   void advance() noexcept {
     if (aw_) {
@@ -81,6 +82,7 @@ class AxilMaster {
   }
 
   [[nodiscard]] bool done() const noexcept { return done_; }
+
   [[nodiscard]] std::uint32_t data() const noexcept { return data_; }
 
  private:

@@ -74,11 +74,13 @@ void DramDevice::sample(std::uint64_t cycle) {
 
 void DramDevice::require(bool holds, const char* rule, unsigned bank, std::uint64_t now) {
   if (!holds && violation_.empty()) {
-    violation_ = fmt::format("the memory controller broke the DRAM rule {} at bank {} in cycle {}", rule, bank, now);
+    violation_ =
+        fmt::format("the memory controller broke the DRAM rule {} at bank {} in cycle {}", rule, bank, now);
   }
 }
 
-void DramDevice::apart(std::uint64_t then, unsigned cycles, const char* rule, unsigned bank, std::uint64_t now) {
+void DramDevice::apart(std::uint64_t then, unsigned cycles, const char* rule, unsigned bank,
+                       std::uint64_t now) {
   if (timing_known_ && then != 0) {
     require(now - then >= cycles, rule, bank, now);
   }
@@ -87,8 +89,10 @@ void DramDevice::apart(std::uint64_t then, unsigned cycles, const char* rule, un
 std::span<std::byte> DramDevice::cells(unsigned bank, unsigned column) const noexcept {
   const auto row = bank_[bank].row;
   const auto linear_bank = bank ^ folded(row);
-  const auto address = (row << 17U) | (std::uint64_t{linear_bank >> 2U} << 15U) | (std::uint64_t{column} << 8U) | (std::uint64_t{linear_bank & 3U} << 6U);
-  return address + column_bytes <= array_.size_bytes() ? array_.range(address, column_bytes) : std::span<std::byte>{};
+  const auto address = (row << 17U) | (std::uint64_t{linear_bank >> 2U} << 15U) |
+                       (std::uint64_t{column} << 8U) | (std::uint64_t{linear_bank & 3U} << 6U);
+  return address + column_bytes <= array_.size_bytes() ? array_.range(address, column_bytes)
+                                                       : std::span<std::byte>{};
 }
 
 void DramDevice::activate(unsigned bank, std::uint64_t row, std::uint64_t now) {

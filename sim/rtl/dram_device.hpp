@@ -1,4 +1,5 @@
-// The DRAM behind the controller's command port: keeps the cells, answers reads after CL, and checks every timing rule by itself.
+// The DRAM behind the controller's command port: keeps the cells, answers reads after CL, and checks every
+// timing rule by itself.
 #pragma once
 
 #include <array>
@@ -11,13 +12,14 @@
 
 namespace datum::sim {
 
-/// Does not trust the controller: a command that comes too early, in the wrong state, or a refresh that comes too late is a violation, after
-/// which the board is lost.
+/// Does not trust the controller: a command that comes too early, in the wrong state, or a refresh that comes
+/// too late is a violation, after which the board is lost.
 class DramDevice {
  public:
   DramDevice(BoardPins& pins, DramArray& array) noexcept : pins_(pins), array_(array) {}
 
-  /// All banks closed, nothing under way. Until the timing is known no rule is checked and no read can be answered.
+  /// All banks closed, nothing under way. Until the timing is known no rule is checked and no read can be
+  /// answered.
   void power_on() noexcept;
   void set_timing(const DramTiming& timing) noexcept;
 
@@ -44,6 +46,7 @@ class DramDevice {
     std::uint64_t read = 0;
     std::uint64_t written = 0;
   };
+
   struct Read {
     bool valid = false;
     std::uint64_t due = 0;
@@ -71,7 +74,7 @@ class DramDevice {
   std::uint64_t last_read_ = 0;
   std::uint64_t last_write_ = 0;
   std::uint64_t last_refresh_ = 0;
-  bool refreshed_ = false;  // since power-on
+  bool refreshed_ = false;                     // since power-on
   std::array<Read, longest_latency> reads_{};  // by due cycle
   std::string violation_;
 };

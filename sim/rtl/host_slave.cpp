@@ -18,7 +18,11 @@ unsigned stalls(unsigned percent) {
 }  // namespace
 
 HostSlave::HostSlave(BoardPins& pins, HostBus& host, const Settings& settings)
-    : pins_(pins), host_(host), random_(settings.seed), latency_cycles_(settings.latency_cycles), stall_percent_(stalls(settings.backpressure_percent)) {
+    : pins_(pins),
+      host_(host),
+      random_(settings.seed),
+      latency_cycles_(settings.latency_cycles),
+      stall_percent_(stalls(settings.backpressure_percent)) {
   idle();
 }
 
@@ -57,7 +61,8 @@ void HostSlave::drive(std::uint64_t cycle) {
 void HostSlave::fetch(const Address& burst, std::uint64_t cycle) {
   // A burst of several beats covers whole lanes from its address on; a single beat may be narrower.
   const auto lead = burst.address % beat_bytes;
-  const auto bytes = burst.beats == 1 ? std::min(burst.size_bytes, beat_bytes - lead) : burst.beats * beat_bytes - lead;
+  const auto bytes =
+      burst.beats == 1 ? std::min(burst.size_bytes, beat_bytes - lead) : burst.beats * beat_bytes - lead;
   read_data_.assign(burst.beats * beat_bytes, std::byte{0});
   readable_bytes_ = lead + host_.read(burst.address, std::span{read_data_}.subspan(lead, bytes), cycle);
   if (readable_bytes_ == lead + bytes) {
@@ -84,12 +89,13 @@ void HostSlave::sample() noexcept {
   ar_ = pins_.m_axi_host_arvalid_o != 0 && pins_.m_axi_host_arready_i != 0;
   r_ = pins_.m_axi_host_rvalid_i != 0 && pins_.m_axi_host_rready_o != 0;
   if (ar_) {
-    taken_read_ = {pins_.m_axi_host_arid_o, pins_.m_axi_host_araddr_o, pins_.m_axi_host_arlen_o + std::size_t{1},
-                   std::size_t{1} << pins_.m_axi_host_arsize_o, 0};
+    taken_read_ = {pins_.m_axi_host_arid_o, pins_.m_axi_host_araddr_o,
+                   pins_.m_axi_host_arlen_o + std::size_t{1}, std::size_t{1} << pins_.m_axi_host_arsize_o, 0};
   }
   if (aw_) {
-    taken_write_ = {pins_.m_axi_host_awid_o, pins_.m_axi_host_awaddr_o, pins_.m_axi_host_awlen_o + std::size_t{1},
-                    std::size_t{1} << pins_.m_axi_host_awsize_o, 0};
+    taken_write_ = {pins_.m_axi_host_awid_o, pins_.m_axi_host_awaddr_o,
+                    pins_.m_axi_host_awlen_o + std::size_t{1}, std::size_t{1} << pins_.m_axi_host_awsize_o,
+                    0};
   }
   if (w_) {
     auto& beat = write_data_.emplace_back();
@@ -161,7 +167,8 @@ bool HostSlave::write_runs(std::uint64_t base, std::uint64_t cycle) {
         flush();
         run_address = address;
       }
-      run_.insert(run_.end(), beat.data.begin() + static_cast<std::ptrdiff_t>(at), beat.data.begin() + static_cast<std::ptrdiff_t>(at + count));
+      run_.insert(run_.end(), beat.data.begin() + static_cast<std::ptrdiff_t>(at),
+                  beat.data.begin() + static_cast<std::ptrdiff_t>(at + count));
       at += count;
       left = count == beat_bytes ? 0 : left >> count;
     }

@@ -1,4 +1,5 @@
-// The host's memory as the board's AXI manager meets it: answers after a latency, with back-pressure where it is asked for.
+// The host's memory as the board's AXI manager meets it: answers after a latency, with back-pressure where it
+// is asked for.
 #pragma once
 
 #include <array>
@@ -13,8 +14,8 @@
 
 namespace datum::sim {
 
-/// Reads are made when their first beat is due, writes when their last beat has come: what is unmapped before that is refused. A burst is one access of
-/// the host bus. Answers come in the order of the questions.
+/// Reads are made when their first beat is due, writes when their last beat has come: what is unmapped before
+/// that is refused. A burst is one access of the host bus. Answers come in the order of the questions.
 class HostSlave {
  public:
   struct Settings {
@@ -34,6 +35,7 @@ class HostSlave {
 
   /// Beats of data that crossed the bus since the board was opened.
   [[nodiscard]] std::uint64_t read_beats() const noexcept { return read_beats_; }
+
   [[nodiscard]] std::uint64_t write_beats() const noexcept { return write_beats_; }
 
  private:
@@ -49,17 +51,20 @@ class HostSlave {
     std::size_t size_bytes = 0;
     std::uint64_t due = 0;
   };
+
   struct Answer {
     SData id = 0;
     CData response = okay;
     std::uint64_t due = 0;
   };
+
   struct WriteBeat {
     std::array<std::byte, beat_bytes> data;
     std::uint64_t strobes = 0;
   };
 
   [[nodiscard]] bool ready() noexcept { return !random_.happens(stall_percent_); }
+
   void fetch(const Address& burst, std::uint64_t cycle);
   void drive_read_beat() noexcept;
   void perform_write(const Address& burst, std::uint64_t cycle);

@@ -1,9 +1,8 @@
 #include "sim/rtl/make_rtl_engine.hpp"
 
-#include <fcntl.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,7 +25,11 @@ Status check_writable(const char* option, const std::string& file) {
     return {};
   }
   const int number = errno;
-  return Error{ErrorCode::invalid_argument, number, fmt::format("board option '{}={}': the file cannot be written: {}", option, file, std::strerror(number)), {}};
+  return Error{ErrorCode::invalid_argument,
+               number,
+               fmt::format("board option '{}={}': the file cannot be written: {}", option, file,
+                           std::strerror(number)),
+               {}};
 }
 
 }  // namespace

@@ -11,29 +11,37 @@ namespace datum::sim {
 namespace {
 
 constexpr std::uint64_t reset_cycles = 32;
-/// An access of the host that is not answered after this many cycles never will be. Far above a walk, a refresh and full back-pressure.
+/// An access of the host that is not answered after this many cycles never will be. Far above a walk, a
+/// refresh and full back-pressure.
 constexpr std::uint64_t answer_cycles = 200'000;
 constexpr std::uint64_t memory_start_cycles = 1'000'000;
 /// A board is taken to be quiescent when it said so for this long: a wake-up takes a few cycles to show.
 constexpr unsigned calm_cycles = 8;
-/// Reading the host's clock costs as much as a tenth of a cycle, so the board's timer moves in steps of this many cycles.
+/// Reading the host's clock costs as much as a tenth of a cycle, so the board's timer moves in steps of this
+/// many cycles.
 constexpr std::uint64_t timer_cycles = 16;
 constexpr std::uint64_t cycle_ps = 3333;
 
 }  // namespace
 
 struct RtlEngine::Bench {
-  Bench(std::unique_ptr<VerilatedBoard> made, DramArray& array, HostBus& bus, const HostSlave::Settings& settings)
-      : model(std::move(made)), pins(model->pins()),
-        registers({pins.s_axil_bar0_awaddr_i, pins.s_axil_bar0_awvalid_i, pins.s_axil_bar0_awready_o, pins.s_axil_bar0_wdata_i,
-                   pins.s_axil_bar0_wstrb_i, pins.s_axil_bar0_wvalid_i, pins.s_axil_bar0_wready_o, pins.s_axil_bar0_bvalid_o,
-                   pins.s_axil_bar0_bready_i, pins.s_axil_bar0_araddr_i, pins.s_axil_bar0_arvalid_i, pins.s_axil_bar0_arready_o,
+  Bench(std::unique_ptr<VerilatedBoard> made, DramArray& array, HostBus& bus,
+        const HostSlave::Settings& settings)
+      : model(std::move(made)),
+        pins(model->pins()),
+        registers({pins.s_axil_bar0_awaddr_i, pins.s_axil_bar0_awvalid_i, pins.s_axil_bar0_awready_o,
+                   pins.s_axil_bar0_wdata_i, pins.s_axil_bar0_wstrb_i, pins.s_axil_bar0_wvalid_i,
+                   pins.s_axil_bar0_wready_o, pins.s_axil_bar0_bvalid_o, pins.s_axil_bar0_bready_i,
+                   pins.s_axil_bar0_araddr_i, pins.s_axil_bar0_arvalid_i, pins.s_axil_bar0_arready_o,
                    pins.s_axil_bar0_rdata_o, pins.s_axil_bar0_rvalid_o, pins.s_axil_bar0_rready_i}),
-        messages({pins.s_axil_bar4_awaddr_i, pins.s_axil_bar4_awvalid_i, pins.s_axil_bar4_awready_o, pins.s_axil_bar4_wdata_i,
-                  pins.s_axil_bar4_wstrb_i, pins.s_axil_bar4_wvalid_i, pins.s_axil_bar4_wready_o, pins.s_axil_bar4_bvalid_o,
-                  pins.s_axil_bar4_bready_i, pins.s_axil_bar4_araddr_i, pins.s_axil_bar4_arvalid_i, pins.s_axil_bar4_arready_o,
+        messages({pins.s_axil_bar4_awaddr_i, pins.s_axil_bar4_awvalid_i, pins.s_axil_bar4_awready_o,
+                  pins.s_axil_bar4_wdata_i, pins.s_axil_bar4_wstrb_i, pins.s_axil_bar4_wvalid_i,
+                  pins.s_axil_bar4_wready_o, pins.s_axil_bar4_bvalid_o, pins.s_axil_bar4_bready_i,
+                  pins.s_axil_bar4_araddr_i, pins.s_axil_bar4_arvalid_i, pins.s_axil_bar4_arready_o,
                   pins.s_axil_bar4_rdata_o, pins.s_axil_bar4_rvalid_o, pins.s_axil_bar4_rready_i}),
-        aperture(pins), memory(pins, array), host(pins, bus, settings) {}
+        aperture(pins),
+        memory(pins, array),
+        host(pins, bus, settings) {}
 
   std::unique_ptr<VerilatedBoard> model;
   BoardPins& pins;
@@ -45,7 +53,10 @@ struct RtlEngine::Bench {
 };
 
 RtlEngine::RtlEngine(const EngineSurroundings& surroundings)
-    : options_(surroundings.options), dram_array_(surroundings.dram), host_(surroundings.host), timebase_(surroundings.timebase),
+    : options_(surroundings.options),
+      dram_array_(surroundings.dram),
+      host_(surroundings.host),
+      timebase_(surroundings.timebase),
       hash_(surroundings.hash) {}
 
 RtlEngine::~RtlEngine() = default;
@@ -58,8 +69,9 @@ void RtlEngine::build() {
   }
   ++builds_;
   auto model = options_.instrumented ? make_instrumented_board(settings) : make_fast_board(settings);
-  bench_ = std::make_unique<Bench>(std::move(model), dram_array_, host_,
-                                   HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
+  bench_ = std::make_unique<Bench>(
+      std::move(model), dram_array_, host_,
+      HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
 }
 
 void RtlEngine::reset_pins() {

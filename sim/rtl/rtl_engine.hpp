@@ -30,7 +30,9 @@ class RtlEngine final : public Engine {
   Activity run(std::uint64_t cycles) override;
   [[nodiscard]] Activity activity() const override;
   void power_on() override;
+
   [[nodiscard]] std::uint64_t cycle() const override { return cycle_; }
+
   [[nodiscard]] const std::string& lost() const override { return lost_; }
 
  private:

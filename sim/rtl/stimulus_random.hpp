@@ -17,6 +17,7 @@ class StimulusRandom {
     word = (word ^ (word >> 27U)) * 0x94d049bb133111ebULL;
     return word ^ (word >> 31U);
   }
+
   /// True in about `percent` of all calls; without drawing a number when it is 0.
   bool happens(unsigned percent) noexcept { return percent != 0 && next() % 100 < percent; }
 

@@ -10,11 +10,15 @@ namespace datum::test {
 class ApertureContract : public Contract {
  protected:
   void slide(std::uint64_t device_address, unsigned ordinal = 0) {
-    driver().registers().write64(hw::window_base,
-                                 hw::WindowBaseRegister{}.set_address_bytes(device_address).set_ordinal(static_cast<std::uint8_t>(ordinal)).raw);
+    driver().registers().write64(hw::window_base, hw::WindowBaseRegister{}
+                                                      .set_address_bytes(device_address)
+                                                      .set_ordinal(static_cast<std::uint8_t>(ordinal))
+                                                      .raw);
   }
+
   std::uint64_t window_offset() { return driver().registers().read64(hw::aperture_fixed_bytes); }
 };
+
 DATUM_ON_EVERY_BOARD(ApertureContract);
 
 TEST_P(ApertureContract, untouched_memory_reads_zero) {

@@ -21,7 +21,8 @@ std::vector<std::string> contract_addresses() {
 
 std::vector<std::string> step_locked_addresses() {
   auto addresses = contract_addresses();
-  std::erase_if(addresses, [](const std::string& address) { return address.find("step") == std::string::npos; });
+  std::erase_if(addresses,
+                [](const std::string& address) { return address.find("step") == std::string::npos; });
   return addresses;
 }
 

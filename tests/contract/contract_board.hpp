@@ -21,7 +21,8 @@ namespace datum::test {
 [[nodiscard]] std::string address_as_name(const ::testing::TestParamInfo<std::string>& info);
 
 /// Opens `address`, with further options behind it.
-[[nodiscard]] Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, const std::string& options = {});
+[[nodiscard]] Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address,
+                                                                      const std::string& options = {});
 
 /// A test of something that every board promises. Its parameter is the board's address.
 class Contract : public ::testing::TestWithParam<std::string> {
@@ -42,7 +43,8 @@ class Contract : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<BoardDriver> driver_;
 };
 
-#define DATUM_ON_EVERY_BOARD(suite) \
-  INSTANTIATE_TEST_SUITE_P(Boards, suite, ::testing::ValuesIn(::datum::test::contract_addresses()), ::datum::test::address_as_name)
+#define DATUM_ON_EVERY_BOARD(suite)                                                                          \
+  INSTANTIATE_TEST_SUITE_P(Boards, suite, ::testing::ValuesIn(::datum::test::contract_addresses()),          \
+                           ::datum::test::address_as_name)
 
 }  // namespace datum::test

@@ -13,6 +13,7 @@ class DmaContract : public Contract {
  protected:
   static ErrorCode code(const Status& status) { return status ? ErrorCode::unknown : status.error().code; }
 };
+
 DATUM_ON_EVERY_BOARD(DmaContract);
 
 TEST_P(DmaContract, limits_are_sorted_ranges_of_whole_pages) {
@@ -30,9 +31,12 @@ TEST_P(DmaContract, limits_are_sorted_ranges_of_whole_pages) {
 }
 
 TEST_P(DmaContract, mappings_that_break_a_rule_are_refused) {
-  const Mapping memory(::mmap(nullptr, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 0x10000);
+  const Mapping memory(::mmap(nullptr, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                       0x10000);
   const auto host = memory.span();
-  const auto map = [&](std::uint64_t iova, std::span<std::byte> range) { return function().dma_map(Iova{iova}, range, board::DmaAccess::read_write); };
+  const auto map = [&](std::uint64_t iova, std::span<std::byte> range) {
+    return function().dma_map(Iova{iova}, range, board::DmaAccess::read_write);
+  };
   EXPECT_EQ(code(map(0x1001, host)), ErrorCode::invalid_argument);
   EXPECT_EQ(code(map(0x1000, host.first(100))), ErrorCode::invalid_argument);
   EXPECT_EQ(code(map(0x1000, host.subspan(1, 4096))), ErrorCode::invalid_argument);
@@ -59,9 +63,11 @@ TEST_P(DmaContract, memory_that_the_process_cannot_access_is_refused) {
   void* const base = ::mmap(nullptr, 0x3000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const Mapping memory(base, 0x3000);
   ASSERT_EQ(::mprotect(memory.data() + 0x1000, 0x1000, PROT_NONE), 0);
-  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read)), ErrorCode::insufficient_permissions);
+  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read)),
+            ErrorCode::insufficient_permissions);
   ASSERT_EQ(::mprotect(memory.data() + 0x1000, 0x1000, PROT_READ), 0);
-  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read_write)), ErrorCode::insufficient_permissions);
+  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read_write)),
+            ErrorCode::insufficient_permissions);
   EXPECT_TRUE(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read));
 }
 
@@ -69,8 +75,10 @@ TEST_P(DmaContract, the_locked_memory_limit_holds) {
   open_with("locked=64K");
   EXPECT_EQ(function().limits().max_locked_bytes, 0x10000U);
   auto first = driver().host(0xc000);
-  const Mapping memory(::mmap(nullptr, 0x8000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 0x8000);
-  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read)), ErrorCode::out_of_host_memory);
+  const Mapping memory(::mmap(nullptr, 0x8000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+                       0x8000);
+  EXPECT_EQ(code(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read)),
+            ErrorCode::out_of_host_memory);
   first.reset();
   EXPECT_TRUE(function().dma_map(Iova{0x1000}, memory.span(), board::DmaAccess::read));
 }
@@ -80,11 +88,15 @@ TEST_P(DmaContract, a_descriptor_can_be_mapped_and_closed) {
   UniqueFd file(::memfd_create("contract", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(file.get(), 0x4000), 0);
   const Mapping view(::mmap(nullptr, 0x4000, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0), 0x4000);
-  EXPECT_EQ(code(function().dma_map_fd(Iova{0x1000}, file.get(), 0x3000, 0x2000, board::DmaAccess::read)), ErrorCode::invalid_argument);
-  EXPECT_EQ(code(function().dma_map_fd(Iova{0x1000}, -1, 0, 0x1000, board::DmaAccess::read)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(function().dma_map_fd(Iova{0x1000}, file.get(), 0x3000, 0x2000, board::DmaAccess::read)),
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(code(function().dma_map_fd(Iova{0x1000}, -1, 0, 0x1000, board::DmaAccess::read)),
+            ErrorCode::invalid_argument);
   ASSERT_TRUE(function().dma_map_fd(Iova{0x1000}, file.get(), 0x1000, 0x2000, board::DmaAccess::read_write));
   file.reset();
-  driver().map(space, host_va, 0x2000, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
+  driver().map(
+      space, host_va, 0x2000,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
   TestRing ring(driver(), 0, 4, {space});
   ASSERT_TRUE(ring.wait_for(ring.submit(fill_descriptor(space, host_va + 0x800, 0x1000, 0, 0xa5))));
   EXPECT_EQ(view.data()[0x1800 - 1], std::byte{0});
@@ -98,7 +110,9 @@ TEST_P(DmaContract, a_file_that_is_truncated_under_the_board_fails_the_access_an
   UniqueFd file(::memfd_create("contract", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(file.get(), 0x2000), 0);
   ASSERT_TRUE(function().dma_map_fd(Iova{0x1000}, file.get(), 0, 0x2000, board::DmaAccess::read_write));
-  driver().map(space, host_va, 0x2000, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
+  driver().map(
+      space, host_va, 0x2000,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
   ASSERT_EQ(::ftruncate(file.get(), 0), 0);
   TestRing ring(driver(), 0, 4, {space});
   ASSERT_TRUE(ring.wait_for(ring.submit(fill_descriptor(space, host_va, 0x1000, 0, 0xa5))));
@@ -111,7 +125,9 @@ TEST_P(DmaContract, memory_that_the_application_unmapped_fails_the_access_and_no
   void* const base = ::mmap(nullptr, 0x2000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const std::span<std::byte> host(static_cast<std::byte*>(base), 0x2000);
   ASSERT_TRUE(function().dma_map(Iova{0x1000}, host, board::DmaAccess::read_write));
-  driver().map(space, host_va, 0x2000, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
+  driver().map(
+      space, host_va, 0x2000,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(0x1000));
   driver().map_device(space, device_va, driver().device_memory(0x2000), 0x2000);
   ASSERT_EQ(::munmap(base, 0x2000), 0);
   TestRing ring(driver(), 0, 4, {space});
@@ -123,7 +139,9 @@ TEST_P(DmaContract, memory_that_the_application_unmapped_fails_the_access_and_no
 
 TEST_P(DmaContract, an_access_to_unmapped_memory_is_refused_and_reported) {
   const auto iova = driver().reserve_iova(0x1000);
-  driver().map(space, host_va, 0x1000, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(raw(iova)));
+  driver().map(space, host_va, 0x1000,
+               hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(
+                   raw(iova)));
   EXPECT_TRUE(function().take_dma_faults().empty());
   TestRing ring(driver(), 0, 4, {space});
   ASSERT_TRUE(ring.wait_for(ring.submit(fill_descriptor(space, host_va + 0x40, 0x40, 0, 1))));
@@ -186,8 +204,13 @@ TEST_P(DmaContract, exported_memory_is_the_boards_memory_seen_from_its_first_byt
 
 TEST_P(DmaContract, exports_outside_of_the_memory_or_of_parts_of_pages_are_refused) {
   const auto memory_bytes = driver().registers().read64(hw::memory_bytes);
-  for (const auto& [first, bytes] : std::initializer_list<std::pair<std::uint64_t, std::uint64_t>>{
-           {0, 0}, {1, 0x1000}, {0, 0x1001}, {memory_bytes, 0x1000}, {memory_bytes - 0x1000, 0x2000}, {~0xfffULL, 0x2000}}) {
+  for (const auto& [first, bytes] :
+       std::initializer_list<std::pair<std::uint64_t, std::uint64_t>>{{0, 0},
+                                                                      {1, 0x1000},
+                                                                      {0, 0x1001},
+                                                                      {memory_bytes, 0x1000},
+                                                                      {memory_bytes - 0x1000, 0x2000},
+                                                                      {~0xfffULL, 0x2000}}) {
     const auto exported = function().export_memory(DeviceAddress{first, 0}, bytes);
     ASSERT_FALSE(exported) << first << " " << bytes;
     EXPECT_EQ(exported.error().code, ErrorCode::invalid_argument);

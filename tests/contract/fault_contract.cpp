@@ -13,13 +13,15 @@ class FaultContract : public Contract {
     driver().map_device(space, device_va, device_, 0x4000);
     ring_ = std::make_unique<TestRing>(driver(), 6, 4, std::vector<unsigned>{space});
   }
+
   void TearDown() override {
     ring_.reset();
     host_.reset();
   }
 
   /// Submits what must fail, checks every place in which the failure is reported, and brings the ring back.
-  void expect_fault(hw::Descriptor descriptor, hw::Status status, hw::FaultReason reason, std::uint64_t address) {
+  void expect_fault(hw::Descriptor descriptor, hw::Status status, hw::FaultReason reason,
+                    std::uint64_t address) {
     auto& registers = driver().registers();
     registers.write32(hw::fault_clear, 1);
     registers.write32(hw::interrupt_global, ~0U);
@@ -50,7 +52,8 @@ class FaultContract : public Contract {
     EXPECT_EQ(host_->word(0x3ff8), 0U) << "the descriptor behind must not be executed";
     ring_->disable();
     ring_->enable();
-    ASSERT_TRUE(ring_->wait_for(ring_->submit(plain_descriptor(hw::Opcode::nop)))) << "the ring must come back";
+    ASSERT_TRUE(ring_->wait_for(ring_->submit(plain_descriptor(hw::Opcode::nop))))
+        << "the ring must come back";
     EXPECT_EQ(ring_->record().status(), hw::Status::ok);
   }
 
@@ -58,20 +61,25 @@ class FaultContract : public Contract {
   std::uint64_t device_ = 0;
   std::unique_ptr<TestRing> ring_;
 };
+
 DATUM_ON_EVERY_BOARD(FaultContract);
 
 TEST_P(FaultContract, a_page_that_is_not_present) {
-  expect_fault(fill_descriptor(space, 0x1234'5000, 16, 0, 0), hw::Status::mmu, hw::FaultReason::not_present, 0x1234'5000);
-  expect_fault(copy_descriptor(space, 0x1234'5010, space, host_va, 16), hw::Status::mmu, hw::FaultReason::not_present, 0x1234'5010);
+  expect_fault(fill_descriptor(space, 0x1234'5000, 16, 0, 0), hw::Status::mmu, hw::FaultReason::not_present,
+               0x1234'5000);
+  expect_fault(copy_descriptor(space, 0x1234'5010, space, host_va, 16), hw::Status::mmu,
+               hw::FaultReason::not_present, 0x1234'5010);
 }
 
 TEST_P(FaultContract, a_transfer_that_runs_into_a_page_that_is_not_present) {
-  expect_fault(fill_descriptor(space, device_va + 0x3000, 0x2000, 0, 0xee), hw::Status::mmu, hw::FaultReason::not_present, device_va + 0x4000);
+  expect_fault(fill_descriptor(space, device_va + 0x3000, 0x2000, 0, 0xee), hw::Status::mmu,
+               hw::FaultReason::not_present, device_va + 0x4000);
 }
 
 TEST_P(FaultContract, a_write_to_a_read_only_page) {
   driver().map_host(space, 0x2000'0000, *host_, false);
-  expect_fault(write_value_descriptor(space, 0x2000'0008, 1), hw::Status::mmu, hw::FaultReason::write_refused, 0x2000'0008);
+  expect_fault(write_value_descriptor(space, 0x2000'0008, 1), hw::Status::mmu, hw::FaultReason::write_refused,
+               0x2000'0008);
   ASSERT_TRUE(ring_->wait_for(ring_->submit(copy_descriptor(space, 0x2000'0000, space, device_va, 8))));
   EXPECT_EQ(ring_->record().status(), hw::Status::ok) << "reading is allowed";
 }
@@ -84,17 +92,18 @@ TEST_P(FaultContract, malformed_page_table_entries) {
     driver().set_entry(space, va, level, entry);
     expect_fault(write_value_descriptor(space, va, 1), hw::Status::mmu, hw::FaultReason::malformed_entry, va);
   };
-  refuse(3, leaf);                                                 // no leaf in the root
-  refuse(0, hw::Pte{}.set_valid(true));                            // nothing but leaves at the bottom
-  refuse(1, hw::Pte{leaf}.set_address_bytes(0x1000));              // a 2 MiB page at 4 KiB
-  refuse(2, hw::Pte{leaf}.set_address_bytes(large_page_bytes));    // a 1 GiB page at 2 MiB
-  refuse(0, hw::Pte{leaf.raw | (1ULL << 63U)});                    // reserved bits
+  refuse(3, leaf);                                               // no leaf in the root
+  refuse(0, hw::Pte{}.set_valid(true));                          // nothing but leaves at the bottom
+  refuse(1, hw::Pte{leaf}.set_address_bytes(0x1000));            // a 2 MiB page at 4 KiB
+  refuse(2, hw::Pte{leaf}.set_address_bytes(large_page_bytes));  // a 1 GiB page at 2 MiB
+  refuse(0, hw::Pte{leaf.raw | (1ULL << 63U)});                  // reserved bits
   refuse(0, hw::Pte{leaf.raw | (1ULL << 9U)});
 }
 
 TEST_P(FaultContract, a_space_that_the_ring_may_not_name) {
   driver().map_host(space + 1, host_va, *host_);
-  expect_fault(write_value_descriptor(space + 1, host_va, 1), hw::Status::mmu, hw::FaultReason::space_not_allowed, host_va);
+  expect_fault(write_value_descriptor(space + 1, host_va, 1), hw::Status::mmu,
+               hw::FaultReason::space_not_allowed, host_va);
   EXPECT_EQ(host_->word(0), 0U);
 }
 
@@ -105,31 +114,41 @@ TEST_P(FaultContract, a_space_without_root) {
 }
 
 TEST_P(FaultContract, addresses_that_are_not_canonical) {
-  expect_fault(write_value_descriptor(space, 1ULL << 48U, 1), hw::Status::mmu, hw::FaultReason::not_canonical, 1ULL << 48U);
-  expect_fault(fill_descriptor(space, (1ULL << 48U) - 8, 16, 0, 0), hw::Status::mmu, hw::FaultReason::not_canonical, (1ULL << 48U) - 8);
+  expect_fault(write_value_descriptor(space, 1ULL << 48U, 1), hw::Status::mmu, hw::FaultReason::not_canonical,
+               1ULL << 48U);
+  expect_fault(fill_descriptor(space, (1ULL << 48U) - 8, 16, 0, 0), hw::Status::mmu,
+               hw::FaultReason::not_canonical, (1ULL << 48U) - 8);
 }
 
 TEST_P(FaultContract, a_table_outside_of_the_memory) {
   driver().set_entry(space, 0x4000'0000'0000, 3, hw::Pte{}.set_valid(true).set_address_bytes(1ULL << 50U));
-  expect_fault(write_value_descriptor(space, 0x4000'0000'0000, 1), hw::Status::mmu, hw::FaultReason::table_read, 0x4000'0000'0000);
+  expect_fault(write_value_descriptor(space, 0x4000'0000'0000, 1), hw::Status::mmu,
+               hw::FaultReason::table_read, 0x4000'0000'0000);
 }
 
 TEST_P(FaultContract, a_page_beyond_the_memory) {
   const auto beyond = driver().registers().read64(hw::memory_bytes);
   driver().map_device(space, 0x2000'0000, beyond, 0x1000);
-  expect_fault(write_value_descriptor(space, 0x2000'0000, 1), hw::Status::memory, hw::FaultReason::bus_write, 0x2000'0000);
-  expect_fault(copy_descriptor(space, 0x2000'0000, space, device_va, 8), hw::Status::memory, hw::FaultReason::bus_read, 0x2000'0000);
+  expect_fault(write_value_descriptor(space, 0x2000'0000, 1), hw::Status::memory, hw::FaultReason::bus_write,
+               0x2000'0000);
+  expect_fault(copy_descriptor(space, 0x2000'0000, space, device_va, 8), hw::Status::memory,
+               hw::FaultReason::bus_read, 0x2000'0000);
 }
 
 TEST_P(FaultContract, host_memory_that_the_iommu_does_not_know) {
   driver().map(space, 0x2000'0000, 0x1000,
-               hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(raw(driver().reserve_iova(0x1000))));
-  expect_fault(write_value_descriptor(space, 0x2000'0000, 1), hw::Status::host_bus, hw::FaultReason::bus_write, 0x2000'0000);
-  expect_fault(copy_descriptor(space, 0x2000'0000, space, device_va, 8), hw::Status::host_bus, hw::FaultReason::bus_read, 0x2000'0000);
+               hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(
+                   raw(driver().reserve_iova(0x1000))));
+  expect_fault(write_value_descriptor(space, 0x2000'0000, 1), hw::Status::host_bus,
+               hw::FaultReason::bus_write, 0x2000'0000);
+  expect_fault(copy_descriptor(space, 0x2000'0000, space, device_va, 8), hw::Status::host_bus,
+               hw::FaultReason::bus_read, 0x2000'0000);
 }
 
 TEST_P(FaultContract, malformed_descriptors) {
-  const auto refuse = [&](hw::Descriptor descriptor, hw::FaultReason reason) { expect_fault(descriptor, hw::Status::malformed, reason, 0); };
+  const auto refuse = [&](hw::Descriptor descriptor, hw::FaultReason reason) {
+    expect_fault(descriptor, hw::Status::malformed, reason, 0);
+  };
   refuse(plain_descriptor(static_cast<hw::Opcode>(8)), hw::FaultReason::opcode);
   refuse(plain_descriptor(static_cast<hw::Opcode>(255)), hw::FaultReason::opcode);
   auto nop = plain_descriptor(hw::Opcode::nop);
@@ -141,8 +160,10 @@ TEST_P(FaultContract, malformed_descriptors) {
   auto copy = copy_descriptor(space, host_va, space, device_va, 8);
   copy.words[5] = 1;
   refuse(copy, hw::FaultReason::reserved_bits);
-  refuse(copy_descriptor(space, host_va, space, device_va, 8).set_size_code(1), hw::FaultReason::reserved_bits);
-  refuse(wait_descriptor(space, host_va, static_cast<hw::WaitCondition>(3), 0), hw::FaultReason::reserved_bits);
+  refuse(copy_descriptor(space, host_va, space, device_va, 8).set_size_code(1),
+         hw::FaultReason::reserved_bits);
+  refuse(wait_descriptor(space, host_va, static_cast<hw::WaitCondition>(3), 0),
+         hw::FaultReason::reserved_bits);
   refuse(fill_descriptor(space, device_va, 16, 5, 0), hw::FaultReason::size);
   refuse(write_value_descriptor(space, host_va, 0, 1), hw::FaultReason::size);
   refuse(timestamp_descriptor(space, host_va).set_size_code(2), hw::FaultReason::size);
@@ -154,13 +175,14 @@ TEST_P(FaultContract, malformed_descriptors) {
 
 TEST_P(FaultContract, a_word_that_carries_an_error) {
   host_->set_word(0x100, 1ULL << 63U);
-  expect_fault(wait_descriptor(space, host_va + 0x100, hw::WaitCondition::equal, 0, 0xff, 1ULL << 63U), hw::Status::dependency,
-               hw::FaultReason::none, host_va + 0x100);
+  expect_fault(wait_descriptor(space, host_va + 0x100, hw::WaitCondition::equal, 0, 0xff, 1ULL << 63U),
+               hw::Status::dependency, hw::FaultReason::none, host_va + 0x100);
 }
 
 TEST_P(FaultContract, an_error_that_comes_while_the_ring_is_parked) {
   driver().registers().write32(hw::park_recheck_ns, 0);
-  const auto sequence = ring_->submit(wait_descriptor(space, host_va, hw::WaitCondition::equal, 1, 0xff, 1ULL << 63U));
+  const auto sequence =
+      ring_->submit(wait_descriptor(space, host_va, hw::WaitCondition::equal, 1, 0xff, 1ULL << 63U));
   ASSERT_TRUE(ring_->wait_for_state(hw::RingState::parked));
   host_->set_word(0, (1ULL << 63U) | 1);
   driver().registers().write32(hw::ring_kick(6), 1);
@@ -225,7 +247,8 @@ TEST_P(FaultContract, an_invalidated_page_is_refused) {
   ASSERT_TRUE(ring_->wait_for(ring_->submit(write_value_descriptor(space, device_va, 1))));
   driver().unmap(space, device_va, 0x1000);
   ASSERT_TRUE(driver().invalidate(space));
-  expect_fault(write_value_descriptor(space, device_va, 2), hw::Status::mmu, hw::FaultReason::not_present, device_va);
+  expect_fault(write_value_descriptor(space, device_va, 2), hw::Status::mmu, hw::FaultReason::not_present,
+               device_va);
   EXPECT_EQ(driver().aperture().read64(device_), 1U);
 }
 

@@ -7,6 +7,7 @@
 namespace datum::test {
 
 class IdentityContract : public Contract {};
+
 DATUM_ON_EVERY_BOARD(IdentityContract);
 
 TEST_P(IdentityContract, the_function_says_who_it_is) {
@@ -39,7 +40,8 @@ TEST_P(IdentityContract, the_board_describes_itself) {
 }
 
 TEST_P(IdentityContract, memory_becomes_ready) {
-  EXPECT_TRUE(driver().until([&] { return hw::StatusRegister{driver().registers().read32(hw::status)}.memory_ready(); }));
+  EXPECT_TRUE(driver().until(
+      [&] { return hw::StatusRegister{driver().registers().read32(hw::status)}.memory_ready(); }));
 }
 
 TEST_P(IdentityContract, options_of_the_address_show_in_the_registers) {

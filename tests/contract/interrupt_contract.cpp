@@ -2,9 +2,8 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
-
 #include <thread>
+#include <unistd.h>
 
 #include "tests/contract/contract_board.hpp"
 
@@ -16,11 +15,15 @@ class InterruptContract : public Contract {
     pollfd entry{fd, POLLIN, 0};
     return ::poll(&entry, 1, 0) == 1;
   }
+
   std::uint64_t in_ms(std::uint64_t ms) {
     const auto clock = function().clock();
     return clock.now_ns + ms * 1'000'000U * clock.wait_scale;
   }
-  static hw::Descriptor interrupting_nop() { return plain_descriptor(hw::Opcode::nop).set_flag_interrupt(true); }
+
+  static hw::Descriptor interrupting_nop() {
+    return plain_descriptor(hw::Opcode::nop).set_flag_interrupt(true);
+  }
 
   /// Step-locked boards say that nothing will come instead of waiting for it.
   void expect_nothing(const Result<board::WaitOutcome>& outcome) {
@@ -28,6 +31,7 @@ class InterruptContract : public Contract {
     EXPECT_EQ(*outcome, step_locked() ? board::WaitOutcome::quiescent : board::WaitOutcome::deadline);
   }
 };
+
 DATUM_ON_EVERY_BOARD(InterruptContract);
 
 TEST_P(InterruptContract, a_wait_on_an_idle_board_ends_at_its_deadline) {

@@ -19,6 +19,7 @@ class OpcodeContract : public Contract {
     driver().map_device(space, device_va, device_, area_bytes);
     ring_ = std::make_unique<TestRing>(driver(), 0, 6, std::vector<unsigned>{space});
   }
+
   void TearDown() override {
     ring_.reset();
     host_.reset();
@@ -28,22 +29,28 @@ class OpcodeContract : public Contract {
     const auto sequence = ring_->submit(descriptor);
     ASSERT_TRUE(ring_->wait_for(sequence));
     const auto record = ring_->record();
-    ASSERT_EQ(record.status(), hw::Status::ok) << name_of(record.reason()) << " at " << std::hex << record.fault_address();
+    ASSERT_EQ(record.status(), hw::Status::ok)
+        << name_of(record.reason()) << " at " << std::hex << record.fault_address();
     ASSERT_EQ(record.sequence(), sequence);
     ASSERT_EQ(record.head(), ring_->tail());
     ASSERT_EQ(record.ring(), 0U);
   }
+
   Bytes device_bytes(std::uint64_t offset, std::size_t count) {
     Bytes bytes(count);
     driver().read_device(device_ + offset, std::as_writable_bytes(std::span{bytes}));
     return bytes;
   }
-  unsigned char* host_bytes(std::uint64_t offset) { return reinterpret_cast<unsigned char*>(host_->data() + offset); }
+
+  unsigned char* host_bytes(std::uint64_t offset) {
+    return reinterpret_cast<unsigned char*>(host_->data() + offset);
+  }
 
   std::unique_ptr<HostBuffer> host_;
   std::uint64_t device_ = 0;
   std::unique_ptr<TestRing> ring_;
 };
+
 DATUM_ON_EVERY_BOARD(OpcodeContract);
 
 TEST_P(OpcodeContract, nop_and_barrier_complete) {
@@ -55,8 +62,15 @@ TEST_P(OpcodeContract, nop_and_barrier_complete) {
 
 TEST_P(OpcodeContract, copy_of_any_alignment_and_length) {
   const auto background = pattern(area_bytes, 11);
-  for (const auto& [from, to, bytes] : std::vector<std::array<std::uint64_t, 3>>{
-           {0, 0, 4096}, {0, 0, 1}, {1, 0, 63}, {0, 1, 64}, {3, 5, 129}, {63, 65, 4097}, {4095, 17, 8192}, {100, 200, 20001}, {0, 0, area_bytes}}) {
+  for (const auto& [from, to, bytes] : std::vector<std::array<std::uint64_t, 3>>{{0, 0, 4096},
+                                                                                 {0, 0, 1},
+                                                                                 {1, 0, 63},
+                                                                                 {0, 1, 64},
+                                                                                 {3, 5, 129},
+                                                                                 {63, 65, 4097},
+                                                                                 {4095, 17, 8192},
+                                                                                 {100, 200, 20001},
+                                                                                 {0, 0, area_bytes}}) {
     write_pattern(host_bytes(0), area_bytes, from + to + bytes);
     driver().write_device(device_, std::as_bytes(std::span{background}));
     run(copy_descriptor(space, host_va + from, space, device_va + to, bytes));
@@ -84,12 +98,16 @@ TEST_P(OpcodeContract, copy_of_no_bytes_completes_and_moves_nothing) {
 TEST_P(OpcodeContract, copy_region_with_pitches) {
   write_pattern(host_bytes(0), area_bytes, 21);
   auto descriptor = copy_descriptor(space, host_va + 3, space, device_va + 5, 0);
-  descriptor.set_opcode(hw::Opcode::copy_region).set_region_x_bytes(100).set_region_rows(7).set_region_planes(3);
+  descriptor.set_opcode(hw::Opcode::copy_region)
+      .set_region_x_bytes(100)
+      .set_region_rows(7)
+      .set_region_planes(3);
   descriptor.set_src_row_pitch(128).set_src_slice_pitch(2000).set_dst_row_pitch(101).set_dst_slice_pitch(900);
   Bytes expected(area_bytes, 0);
   for (std::size_t plane = 0; plane < 3; ++plane) {
     for (std::size_t row = 0; row < 7; ++row) {
-      std::copy_n(host_bytes(3 + plane * 2000 + row * 128), 100, expected.begin() + static_cast<std::ptrdiff_t>(5 + plane * 900 + row * 101));
+      std::copy_n(host_bytes(3 + plane * 2000 + row * 128), 100,
+                  expected.begin() + static_cast<std::ptrdiff_t>(5 + plane * 900 + row * 101));
     }
   }
   run(descriptor);
@@ -98,7 +116,10 @@ TEST_P(OpcodeContract, copy_region_with_pitches) {
 
 TEST_P(OpcodeContract, copy_region_without_rows_or_planes_moves_nothing) {
   auto descriptor = copy_descriptor(space, host_va, space, device_va, 0);
-  descriptor.set_opcode(hw::Opcode::copy_region).set_region_x_bytes(100).set_region_rows(0).set_region_planes(3);
+  descriptor.set_opcode(hw::Opcode::copy_region)
+      .set_region_x_bytes(100)
+      .set_region_rows(0)
+      .set_region_planes(3);
   run(descriptor);
   descriptor.set_region_rows(2).set_region_planes(0);
   run(descriptor);
@@ -112,14 +133,16 @@ TEST_P(OpcodeContract, fill_with_every_pattern_size_at_any_alignment) {
   std::memcpy(pattern_bytes.data(), &low, 8);
   std::memcpy(pattern_bytes.data() + 8, &high, 8);
   for (unsigned code = 0; code <= 4; ++code) {
-    for (const auto& [offset, bytes] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 64}, {1, 1}, {5, 300}, {4090, 5000}}) {
+    for (const auto& [offset, bytes] :
+         std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0, 64}, {1, 1}, {5, 300}, {4090, 5000}}) {
       run(fill_descriptor(space, device_va, area_bytes / 4, 0, 0x5a));
       run(fill_descriptor(space, device_va + offset, bytes, code, low, high));
       Bytes expected(area_bytes / 4, 0x5a);
       for (std::uint64_t at = 0; at < bytes; ++at) {
         expected[offset + at] = pattern_bytes[at % (1U << code)];
       }
-      ASSERT_TRUE(same_bytes(expected, device_bytes(0, area_bytes / 4))) << code << " " << offset << " " << bytes;
+      ASSERT_TRUE(same_bytes(expected, device_bytes(0, area_bytes / 4)))
+          << code << " " << offset << " " << bytes;
     }
   }
 }
@@ -200,7 +223,8 @@ TEST_P(OpcodeContract, a_parked_ring_goes_on_when_the_board_writes_the_word) {
   TestRing other(driver(), 9, 4, {space});
   unsigned ring_of_word = 0;
   for (const auto word : {host_va, device_va}) {
-    const auto sequence = ring_->submit(wait_descriptor(space, word + 16, hw::WaitCondition::equal, 0x0101010101010101ULL));
+    const auto sequence =
+        ring_->submit(wait_descriptor(space, word + 16, hw::WaitCondition::equal, 0x0101010101010101ULL));
     ASSERT_TRUE(ring_->wait_for_state(hw::RingState::parked));
     ASSERT_TRUE(other.wait_for(other.submit(fill_descriptor(space, word, 64, 0, 1)))) << ring_of_word;
     EXPECT_TRUE(ring_->wait_for(sequence)) << ring_of_word;
@@ -242,9 +266,12 @@ TEST_P(OpcodeContract, a_ring_of_one_slot_works) {
 TEST_P(OpcodeContract, large_leaves_translate) {
   const auto big = driver().device_memory(large_page_bytes, large_page_bytes);
   const std::uint64_t va = 0x6000'0000'0000;
-  driver().set_entry(space, va, 1, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(big));
+  driver().set_entry(space, va, 1,
+                     hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(big));
   const std::uint64_t gigabyte_va = 0x5000'0000'0000;
-  driver().set_entry(space, gigabyte_va, 2, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(1ULL << 30U));
+  driver().set_entry(
+      space, gigabyte_va, 2,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(1ULL << 30U));
   run(write_value_descriptor(space, va + 0x1f'f000, 5));
   EXPECT_EQ(driver().aperture().read64(big + 0x1f'f000), 5U);
   run(write_value_descriptor(space, gigabyte_va + 0x3fff'fff8, 6));
@@ -257,7 +284,9 @@ TEST_P(OpcodeContract, on_chip_memory_is_a_target) {
     GTEST_SKIP() << "this board has no on-chip memory";
   }
   const std::uint64_t va = 0x6100'0000'0000;
-  driver().map(space, va, small_page_bytes, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_ordinal(1).set_address_bytes(0));
+  driver().map(
+      space, va, small_page_bytes,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_ordinal(1).set_address_bytes(0));
   write_pattern(host_bytes(0), 4096, 31);
   run(copy_descriptor(space, host_va, space, va, 4096));
   run(copy_descriptor(space, va, space, host_va + 8192, 4096));

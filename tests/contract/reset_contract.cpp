@@ -29,6 +29,7 @@ class ResetContract : public Contract {
   std::unique_ptr<HostBuffer> host_;
   std::uint64_t device_ = 0;
 };
+
 DATUM_ON_EVERY_BOARD(ResetContract);
 
 TEST_P(ResetContract, the_reset_register_brings_reset_values_and_keeps_memory) {
@@ -123,7 +124,8 @@ TEST_P(ResetContract, a_board_may_go_while_it_works) {
   auto busy = std::make_unique<BoardDriver>(*function);
   auto memory = busy->host(area_bytes);
   busy->map_host(space, host_va, *memory);
-  const auto ring = std::make_unique<HostBuffer>(*function, Iova{0x1000}, 0x1000, board::DmaAccess::read_write);
+  const auto ring =
+      std::make_unique<HostBuffer>(*function, Iova{0x1000}, 0x1000, board::DmaAccess::read_write);
   auto& registers = busy->registers();
   registers.write64(hw::ring_base(0), 0x1000);
   registers.write64(hw::ring_completion(0), 0x1800);

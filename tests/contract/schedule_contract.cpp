@@ -8,6 +8,7 @@
 namespace datum::test {
 
 class ScheduleContract : public Contract {};
+
 DATUM_ON_EVERY_BOARD(ScheduleContract);
 
 TEST_P(ScheduleContract, sixty_four_rings_that_each_wait_for_the_next_finish_in_the_worst_order) {
@@ -19,7 +20,8 @@ TEST_P(ScheduleContract, sixty_four_rings_that_each_wait_for_the_next_finish_in_
   for (unsigned number = 0; number < count; ++number) {
     rings.push_back(std::make_unique<TestRing>(driver(), number, 2, std::vector<unsigned>{space}));
   }
-  // Ring r waits for the word of ring r+1 and then writes its own; the last one waits for nobody and is submitted last.
+  // Ring r waits for the word of ring r+1 and then writes its own; the last one waits for nobody and is
+  // submitted last.
   const auto word_of = [](unsigned number) { return host_va + number * sizeof(std::uint64_t); };
   std::vector<std::uint32_t> last(count);
   for (unsigned number = 0; number < count; ++number) {
@@ -69,11 +71,14 @@ TEST_P(ScheduleContract, rings_work_side_by_side_and_each_result_is_right) {
   for (unsigned number = 0; number < count; ++number) {
     const auto piece = number * bytes;
     rings[number]->push(copy_descriptor(space, host_va + piece, space, device_va + piece, bytes));
-    last[number] = rings[number]->submit(copy_descriptor(space, device_va + piece, space, host_va + count * bytes + piece, bytes).set_flag_fence(true));
+    last[number] = rings[number]->submit(
+        copy_descriptor(space, device_va + piece, space, host_va + count * bytes + piece, bytes)
+            .set_flag_fence(true));
   }
   for (unsigned number = 0; number < count; ++number) {
     ASSERT_TRUE(rings[number]->wait_for(last[number])) << number;
-    EXPECT_TRUE(same_bytes(host->data() + number * bytes, host->data() + (count + number) * bytes, bytes)) << number;
+    EXPECT_TRUE(same_bytes(host->data() + number * bytes, host->data() + (count + number) * bytes, bytes))
+        << number;
   }
 }
 

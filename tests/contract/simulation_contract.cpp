@@ -1,8 +1,8 @@
-// What simulated boards promise beyond the seam: they cost nothing while idle, little memory, and repeat exactly.
-
-#include <sys/resource.h>
+// What simulated boards promise beyond the seam: they cost nothing while idle, little memory, and repeat
+// exactly.
 
 #include <ctime>
+#include <sys/resource.h>
 #include <thread>
 
 #include "sim/backend.hpp"
@@ -18,21 +18,26 @@ class SimulationContract : public Contract {
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
   }
+
   static std::uint64_t cost_of_sleeping() {
     const auto before = process_time_ns();
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     return process_time_ns() - before;
   }
+
   static std::unique_ptr<sim::SimFunction> open_simulated(const std::string& address) {
     auto opened = sim::open_simulated(address);
     return opened ? std::move(opened).value() : nullptr;
   }
 };
+
 DATUM_ON_EVERY_BOARD(SimulationContract);
 
 /// A free-running board repeats its stimulus, not its interleaving, so this is about the others.
 class StepLockedContract : public SimulationContract {};
-INSTANTIATE_TEST_SUITE_P(Boards, StepLockedContract, ::testing::ValuesIn(step_locked_addresses()), address_as_name);
+
+INSTANTIATE_TEST_SUITE_P(Boards, StepLockedContract, ::testing::ValuesIn(step_locked_addresses()),
+                         address_as_name);
 
 TEST_P(SimulationContract, an_idle_board_uses_no_processor_time) {
   std::vector<std::unique_ptr<board::PcieFunction>> boards;
@@ -83,7 +88,8 @@ TEST_P(SimulationContract, many_boards_work_at_once_and_have_numbers_of_their_ow
   }
   for (unsigned first = 0; first < count; ++first) {
     for (unsigned second = 0; second < first; ++second) {
-      EXPECT_FALSE(boards[first]->info().pci.device == boards[second]->info().pci.device && boards[first]->info().pci.bus == boards[second]->info().pci.bus);
+      EXPECT_FALSE(boards[first]->info().pci.device == boards[second]->info().pci.device &&
+                   boards[first]->info().pci.bus == boards[second]->info().pci.bus);
     }
   }
   std::vector<std::thread> threads;
@@ -97,7 +103,8 @@ TEST_P(SimulationContract, many_boards_work_at_once_and_have_numbers_of_their_ow
       write_pattern(memory->data(), 0x2000, number);
       TestRing ring(driver, 0, 4, {space});
       ring.push(copy_descriptor(space, host_va, space, device_va, 0x2000));
-      EXPECT_TRUE(ring.wait_for(ring.submit(copy_descriptor(space, device_va, space, host_va + 0x2000, 0x2000).set_flag_fence(true))));
+      EXPECT_TRUE(ring.wait_for(ring.submit(
+          copy_descriptor(space, device_va, space, host_va + 0x2000, 0x2000).set_flag_fence(true))));
       EXPECT_TRUE(same_bytes(memory->data(), memory->data() + 0x2000, 0x2000)) << number;
     });
   }
@@ -148,7 +155,8 @@ TEST_P(StepLockedContract, equal_step_locked_runs_repeat_every_transaction) {
     TestRing other(driver, 1, 4, {space});
     ring.push(copy_descriptor(space, host_va + 5, space, device_va, 0x2000));
     other.submit(fill_descriptor(space, host_va + 0x4000, 0x1234, 0, value));
-    EXPECT_TRUE(ring.wait_for(ring.submit(copy_descriptor(space, device_va, space, host_va + 0x6000, 0x1000).set_flag_interrupt(true))));
+    EXPECT_TRUE(ring.wait_for(ring.submit(
+        copy_descriptor(space, device_va, space, host_va + 0x6000, 0x1000).set_flag_interrupt(true))));
     EXPECT_TRUE(driver.until_quiescent());
     return std::pair(function->transaction_hash(), function->cycle());
   };

@@ -1,12 +1,11 @@
 #include "tests/support/board_driver.hpp"
 
-#include <sys/mman.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
 #include <thread>
 
 namespace datum::test {
@@ -34,7 +33,8 @@ board::Bar* must_have(board::PcieFunction& function, unsigned index) {
 
 }  // namespace
 
-HostBuffer::HostBuffer(board::PcieFunction& function, Iova iova, std::uint64_t bytes, board::DmaAccess access) : function_(function), iova_(iova) {
+HostBuffer::HostBuffer(board::PcieFunction& function, Iova iova, std::uint64_t bytes, board::DmaAccess access)
+    : function_(function), iova_(iova) {
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) {
     throw std::runtime_error("no host memory");
@@ -65,15 +65,18 @@ void HostBuffer::set_word(std::uint64_t offset, std::uint64_t value) noexcept {
 }
 
 TestRing::TestRing(BoardDriver& driver, unsigned number, unsigned size_log2, std::vector<unsigned> spaces)
-    : driver_(driver), number_(number), size_log2_(size_log2), slots_(std::uint64_t{1} << size_log2), spaces_(std::move(spaces)),
-      memory_(driver.host(align_up(slots_ * sizeof(hw::Descriptor) + sizeof(hw::CompletionRecord), small_page_bytes))) {
+    : driver_(driver),
+      number_(number),
+      size_log2_(size_log2),
+      slots_(std::uint64_t{1} << size_log2),
+      spaces_(std::move(spaces)),
+      memory_(driver.host(
+          align_up(slots_ * sizeof(hw::Descriptor) + sizeof(hw::CompletionRecord), small_page_bytes))) {
   configure();
   enable();
 }
 
-TestRing::~TestRing() {
-  disable();
-}
+TestRing::~TestRing() { disable(); }
 
 void TestRing::configure() {
   auto& registers = driver_.registers();
@@ -100,7 +103,8 @@ void TestRing::disable() {
 std::uint32_t TestRing::push(hw::Descriptor descriptor) {
   const auto sequence = next_sequence_++;
   descriptor.set_sequence(sequence);
-  std::memcpy(memory_->data() + (tail_ % slots_) * sizeof descriptor, descriptor.words.data(), sizeof descriptor);
+  std::memcpy(memory_->data() + (tail_ % slots_) * sizeof descriptor, descriptor.words.data(),
+              sizeof descriptor);
   ++tail_;
   return sequence;
 }
@@ -126,7 +130,10 @@ hw::CompletionRecord TestRing::record() const noexcept {
 }
 
 bool TestRing::wait_for(std::uint32_t sequence) {
-  return driver_.until([&] { return static_cast<std::int32_t>(record().sequence() - sequence) >= 0 || state() == hw::RingState::faulted; });
+  return driver_.until([&] {
+    return static_cast<std::int32_t>(record().sequence() - sequence) >= 0 ||
+           state() == hw::RingState::faulted;
+  });
 }
 
 bool TestRing::wait_for_state(hw::RingState wanted) {
@@ -137,9 +144,7 @@ hw::RingState TestRing::state() {
   return static_cast<hw::RingState>(driver_.registers().read32(hw::ring_state(number_)));
 }
 
-std::uint32_t TestRing::head() {
-  return driver_.registers().read32(hw::ring_head(number_));
-}
+std::uint32_t TestRing::head() { return driver_.registers().read32(hw::ring_head(number_)); }
 
 hw::RingFaultInfoRegister TestRing::fault_info() {
   return {driver_.registers().read32(hw::ring_fault_info(number_))};
@@ -149,7 +154,8 @@ std::uint64_t TestRing::fault_address() {
   return driver_.registers().read64(hw::ring_fault_address(number_));
 }
 
-BoardDriver::BoardDriver(board::PcieFunction& function) : function_(function), registers_(must_have(function, 0)), aperture_(must_have(function, 2)) {
+BoardDriver::BoardDriver(board::PcieFunction& function)
+    : function_(function), registers_(must_have(function, 0)), aperture_(must_have(function, 2)) {
   // Page 0 stays unused, so that an address of 0 is never right by accident.
   next_device_ = small_page_bytes;
 }
@@ -219,13 +225,16 @@ void BoardDriver::map(unsigned space, std::uint64_t va, std::uint64_t bytes, hw:
   static_cast<void>(aperture_->read64(entry - sizeof(hw::Pte)));
 }
 
-void BoardDriver::map_device(unsigned space, std::uint64_t va, std::uint64_t device_address, std::uint64_t bytes, bool writable) {
-  map(space, va, bytes, hw::Pte{}.set_valid(true).set_leaf(true).set_writable(writable).set_address_bytes(device_address));
+void BoardDriver::map_device(unsigned space, std::uint64_t va, std::uint64_t device_address,
+                             std::uint64_t bytes, bool writable) {
+  map(space, va, bytes,
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(writable).set_address_bytes(device_address));
 }
 
 void BoardDriver::map_host(unsigned space, std::uint64_t va, const HostBuffer& buffer, bool writable) {
   map(space, va, buffer.bytes().size(),
-      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(writable).set_host(true).set_address_bytes(raw(buffer.iova())));
+      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(writable).set_host(true).set_address_bytes(
+          raw(buffer.iova())));
 }
 
 void BoardDriver::unmap(unsigned space, std::uint64_t va, std::uint64_t bytes) {
@@ -260,7 +269,8 @@ bool BoardDriver::until(const std::function<bool()>& condition) {
     if (condition()) {
       return true;
     }
-    if (function_.clock().now_ns >= deadline || std::chrono::steady_clock::now() >= host_deadline || !function_.health()) {
+    if (function_.clock().now_ns >= deadline || std::chrono::steady_clock::now() >= host_deadline ||
+        !function_.health()) {
       return condition();
     }
     function_.relax();
@@ -274,11 +284,10 @@ bool BoardDriver::until_quiescent() {
   return until([&] { return hw::StatusRegister{registers_->read32(hw::status)}.quiescent(); });
 }
 
-hw::Descriptor plain_descriptor(hw::Opcode opcode) {
-  return hw::Descriptor{}.set_opcode(opcode);
-}
+hw::Descriptor plain_descriptor(hw::Opcode opcode) { return hw::Descriptor{}.set_opcode(opcode); }
 
-hw::Descriptor copy_descriptor(unsigned src_space, std::uint64_t src, unsigned dst_space, std::uint64_t dst, std::uint64_t bytes) {
+hw::Descriptor copy_descriptor(unsigned src_space, std::uint64_t src, unsigned dst_space, std::uint64_t dst,
+                               std::uint64_t bytes) {
   return plain_descriptor(hw::Opcode::copy)
       .set_src_space(static_cast<std::uint16_t>(src_space))
       .set_src_address(src)
@@ -287,7 +296,8 @@ hw::Descriptor copy_descriptor(unsigned src_space, std::uint64_t src, unsigned d
       .set_bytes(bytes);
 }
 
-hw::Descriptor fill_descriptor(unsigned space, std::uint64_t dst, std::uint64_t bytes, unsigned size_code, std::uint64_t low, std::uint64_t high) {
+hw::Descriptor fill_descriptor(unsigned space, std::uint64_t dst, std::uint64_t bytes, unsigned size_code,
+                               std::uint64_t low, std::uint64_t high) {
   return plain_descriptor(hw::Opcode::fill)
       .set_dst_space(static_cast<std::uint16_t>(space))
       .set_dst_address(dst)
@@ -297,7 +307,8 @@ hw::Descriptor fill_descriptor(unsigned space, std::uint64_t dst, std::uint64_t 
       .set_pattern_high(high);
 }
 
-hw::Descriptor write_value_descriptor(unsigned space, std::uint64_t dst, std::uint64_t value, unsigned size_code) {
+hw::Descriptor write_value_descriptor(unsigned space, std::uint64_t dst, std::uint64_t value,
+                                      unsigned size_code) {
   return plain_descriptor(hw::Opcode::write_value)
       .set_dst_space(static_cast<std::uint16_t>(space))
       .set_dst_address(dst)
@@ -305,8 +316,8 @@ hw::Descriptor write_value_descriptor(unsigned space, std::uint64_t dst, std::ui
       .set_value(value);
 }
 
-hw::Descriptor wait_descriptor(unsigned space, std::uint64_t word, hw::WaitCondition condition, std::uint64_t value, std::uint64_t mask,
-                               std::uint64_t error_mask) {
+hw::Descriptor wait_descriptor(unsigned space, std::uint64_t word, hw::WaitCondition condition,
+                               std::uint64_t value, std::uint64_t mask, std::uint64_t error_mask) {
   return plain_descriptor(hw::Opcode::wait_value)
       .set_dst_space(static_cast<std::uint16_t>(space))
       .set_dst_address(word)
@@ -317,7 +328,10 @@ hw::Descriptor wait_descriptor(unsigned space, std::uint64_t word, hw::WaitCondi
 }
 
 hw::Descriptor timestamp_descriptor(unsigned space, std::uint64_t dst) {
-  return plain_descriptor(hw::Opcode::timestamp).set_dst_space(static_cast<std::uint16_t>(space)).set_dst_address(dst).set_size_code(3);
+  return plain_descriptor(hw::Opcode::timestamp)
+      .set_dst_space(static_cast<std::uint16_t>(space))
+      .set_dst_address(dst)
+      .set_size_code(3);
 }
 
 }  // namespace datum::test

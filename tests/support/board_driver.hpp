@@ -1,4 +1,5 @@
-// The smallest driver of a board that can be: enough to make the board do everything it promises, straight on the seam.
+// The smallest driver of a board that can be: enough to make the board do everything it promises, straight on
+// the seam.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,11 @@ class HostBuffer {
   HostBuffer& operator=(const HostBuffer&) = delete;
 
   [[nodiscard]] Iova iova() const noexcept { return iova_; }
+
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return memory_.span(); }
+
   [[nodiscard]] std::byte* data() const noexcept { return memory_.data(); }
+
   /// A word that the board writes meanwhile.
   [[nodiscard]] std::uint64_t word(std::uint64_t offset) const noexcept;
   void set_word(std::uint64_t offset, std::uint64_t value) noexcept;
@@ -50,8 +54,11 @@ class TestRing {
   TestRing& operator=(const TestRing&) = delete;
 
   [[nodiscard]] unsigned number() const noexcept { return number_; }
+
   [[nodiscard]] std::uint32_t tail() const noexcept { return tail_; }
+
   [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
+
   [[nodiscard]] HostBuffer& memory() noexcept { return *memory_; }
 
   /// Puts a descriptor into the next slot and gives it its sequence number, which it returns.
@@ -60,7 +67,8 @@ class TestRing {
   /// push with a record wanted, and doorbell.
   std::uint32_t submit(hw::Descriptor descriptor);
 
-  /// Waits until the record of `sequence` or a later one has come, or the ring has faulted. False after a bound.
+  /// Waits until the record of `sequence` or a later one has come, or the ring has faulted. False after a
+  /// bound.
   [[nodiscard]] bool wait_for(std::uint32_t sequence);
   [[nodiscard]] bool wait_for_state(hw::RingState state);
   [[nodiscard]] hw::CompletionRecord record() const noexcept;
@@ -91,19 +99,24 @@ class BoardDriver {
   explicit BoardDriver(board::PcieFunction& function);
 
   [[nodiscard]] board::PcieFunction& function() noexcept { return function_; }
+
   [[nodiscard]] board::Bar& registers() noexcept { return *registers_; }
+
   [[nodiscard]] board::Bar& aperture() noexcept { return *aperture_; }
 
   /// Page-aligned, zero, mapped at an IOVA of its own.
-  [[nodiscard]] std::unique_ptr<HostBuffer> host(std::uint64_t bytes, board::DmaAccess access = board::DmaAccess::read_write);
+  [[nodiscard]] std::unique_ptr<HostBuffer> host(std::uint64_t bytes,
+                                                 board::DmaAccess access = board::DmaAccess::read_write);
   /// `bytes` of ordinal-0 memory that nothing else uses, inside the fixed aperture.
   [[nodiscard]] std::uint64_t device_memory(std::uint64_t bytes, std::uint64_t alignment = small_page_bytes);
   /// An IOVA range that nothing uses.
   [[nodiscard]] Iova reserve_iova(std::uint64_t bytes);
 
-  /// Maps whole 4 KiB pages; entries that exist are replaced. Takes effect at once for pages that were not mapped before, else after `invalidate`.
+  /// Maps whole 4 KiB pages; entries that exist are replaced. Takes effect at once for pages that were not
+  /// mapped before, else after `invalidate`.
   void map(unsigned space, std::uint64_t va, std::uint64_t bytes, hw::Pte leaf);
-  void map_device(unsigned space, std::uint64_t va, std::uint64_t device_address, std::uint64_t bytes, bool writable = true);
+  void map_device(unsigned space, std::uint64_t va, std::uint64_t device_address, std::uint64_t bytes,
+                  bool writable = true);
   void map_host(unsigned space, std::uint64_t va, const HostBuffer& buffer, bool writable = true);
   void unmap(unsigned space, std::uint64_t va, std::uint64_t bytes);
   /// Writes the entry of `va` at `level` as it is.
@@ -133,11 +146,15 @@ class BoardDriver {
 };
 
 /// Descriptors, ready but for sequence and flags.
-[[nodiscard]] hw::Descriptor copy_descriptor(unsigned src_space, std::uint64_t src, unsigned dst_space, std::uint64_t dst, std::uint64_t bytes);
-[[nodiscard]] hw::Descriptor fill_descriptor(unsigned space, std::uint64_t dst, std::uint64_t bytes, unsigned size_code, std::uint64_t low, std::uint64_t high = 0);
-[[nodiscard]] hw::Descriptor write_value_descriptor(unsigned space, std::uint64_t dst, std::uint64_t value, unsigned size_code = 3);
-[[nodiscard]] hw::Descriptor wait_descriptor(unsigned space, std::uint64_t word, hw::WaitCondition condition, std::uint64_t value,
-                                             std::uint64_t mask = ~0ULL, std::uint64_t error_mask = 0);
+[[nodiscard]] hw::Descriptor copy_descriptor(unsigned src_space, std::uint64_t src, unsigned dst_space,
+                                             std::uint64_t dst, std::uint64_t bytes);
+[[nodiscard]] hw::Descriptor fill_descriptor(unsigned space, std::uint64_t dst, std::uint64_t bytes,
+                                             unsigned size_code, std::uint64_t low, std::uint64_t high = 0);
+[[nodiscard]] hw::Descriptor write_value_descriptor(unsigned space, std::uint64_t dst, std::uint64_t value,
+                                                    unsigned size_code = 3);
+[[nodiscard]] hw::Descriptor wait_descriptor(unsigned space, std::uint64_t word, hw::WaitCondition condition,
+                                             std::uint64_t value, std::uint64_t mask = ~0ULL,
+                                             std::uint64_t error_mask = 0);
 [[nodiscard]] hw::Descriptor timestamp_descriptor(unsigned space, std::uint64_t dst);
 [[nodiscard]] hw::Descriptor plain_descriptor(hw::Opcode opcode);
 

@@ -13,7 +13,9 @@ namespace {
 class TemporaryVariable {
  public:
   TemporaryVariable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+
   ~TemporaryVariable() { ::unsetenv(name_); }
+
   TemporaryVariable(const TemporaryVariable&) = delete;
   TemporaryVariable& operator=(const TemporaryVariable&) = delete;
 

@@ -17,7 +17,10 @@ class DramArrayTest : public ::testing::Test {
   DramArrayTest() : array_(std::move(DramArray::create(memory_bytes)).value()) {}
 
   std::byte& cell(std::uint64_t address) { return array_.range(address, 1)[0]; }
-  static Mapping view(int fd, std::size_t bytes) { return {::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes}; }
+
+  static Mapping view(int fd, std::size_t bytes) {
+    return {::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), bytes};
+  }
 
   DramArray array_;
 };
@@ -82,8 +85,8 @@ TEST_F(DramArrayTest, an_overlapping_export_takes_its_pages_from_the_earlier_one
 }
 
 TEST_F(DramArrayTest, ranges_that_are_no_pages_of_the_memory_are_refused) {
-  for (const auto& [first, bytes] :
-       std::initializer_list<std::pair<std::uint64_t, std::uint64_t>>{{0, 0}, {1, page}, {0, page - 1}, {memory_bytes, page}, {memory_bytes - page, 2 * page}}) {
+  for (const auto& [first, bytes] : std::initializer_list<std::pair<std::uint64_t, std::uint64_t>>{
+           {0, 0}, {1, page}, {0, page - 1}, {memory_bytes, page}, {memory_bytes - page, 2 * page}}) {
     const auto file = array_.export_range(first, bytes);
     ASSERT_FALSE(file);
     EXPECT_EQ(file.error().code, ErrorCode::invalid_argument);

@@ -1,7 +1,6 @@
 // The simulated IOMMU beyond what the board contract shows.
 
 #include <sys/mman.h>
-
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -13,9 +12,11 @@ namespace {
 
 class IommuTest : public ::testing::Test {
  protected:
-  IommuTest() : memory_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes) {}
+  IommuTest()
+      : memory_(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes) {}
 
-  void map(std::uint64_t iova, std::uint64_t offset, std::uint64_t count, board::DmaAccess access = board::DmaAccess::read_write) {
+  void map(std::uint64_t iova, std::uint64_t offset, std::uint64_t count,
+           board::DmaAccess access = board::DmaAccess::read_write) {
     ASSERT_TRUE(iommu_.check(Iova{iova}, count));
     auto range = HostRange::of_caller(memory_.span().subspan(offset, count), access);
     ASSERT_TRUE(range);
@@ -81,7 +82,8 @@ TEST_F(IommuTest, a_write_of_four_bytes_to_the_message_window_is_an_interrupt) {
   EXPECT_FALSE(interrupts_.consume(2));
   const std::uint32_t none = 4;
   EXPECT_EQ(bus_.write(message_window_first, std::as_bytes(std::span{&none, 1}), 0), 4U);
-  EXPECT_FALSE(interrupts_.consume(board::any_vector)) << "a vector that the board does not have goes nowhere";
+  EXPECT_FALSE(interrupts_.consume(board::any_vector))
+      << "a vector that the board does not have goes nowhere";
 }
 
 TEST_F(IommuTest, other_accesses_to_the_message_window_are_refused) {

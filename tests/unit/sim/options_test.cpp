@@ -51,7 +51,8 @@ TEST(BoardAddress, without_options_is_the_default_board) {
 }
 
 TEST(BoardAddress, takes_every_option) {
-  const auto options = parsed("rtl:memory=1G,aperture=128M,window=4096,channels=2,latency=100,backpressure=50,seed=0x10,step,trace=/tmp/a.fst,"
+  const auto options = parsed("rtl:memory=1G,aperture=128M,window=4096,channels=2,latency=100,backpressure="
+                              "50,seed=0x10,step,trace=/tmp/a.fst,"
                               "coverage=b.dat,iommu_bits=48,mappings=10,locked=8M");
   EXPECT_EQ(options.memory_bytes, 1ULL << 30U);
   EXPECT_EQ(options.aperture_bytes, 128ULL << 20U);
@@ -87,7 +88,8 @@ TEST(BoardAddress, passes_over_defaults_that_only_the_other_scheme_has) {
 }
 
 TEST(BoardAddress, with_a_memory_that_cannot_be_is_refused) {
-  for (const auto* const value : {"0", "1M", "3G", "128G", "4Gi", "4G ", "", "x", "-1", "18446744073709551616", "99999999999G"}) {
+  for (const auto* const value :
+       {"0", "1M", "3G", "128G", "4Gi", "4G ", "", "x", "-1", "18446744073709551616", "99999999999G"}) {
     EXPECT_TRUE(mentions(refused(std::string("model:memory=") + value), {"memory", value, "2M", "64G"}));
   }
 }
