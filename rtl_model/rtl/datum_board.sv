@@ -149,6 +149,20 @@ module datum_board
   localparam int unsigned Subordinates = 3;
   localparam dram_timing_t Timing = Ddr4At300Mhz;
 
+  // Inputs that many blocks look at are registered first: they change rarely, or need not be seen in the same cycle.
+  logic [63:0] memory_bytes_q, fixed_bytes_q, window_bytes_q, timer_q;
+  logic [3:0]  channels_q;
+  logic        memory_clean_q;
+
+  always_ff @(posedge clk_i) begin
+    memory_bytes_q <= strap_memory_bytes_i;
+    fixed_bytes_q  <= strap_aperture_fixed_bytes_i;
+    window_bytes_q <= strap_aperture_window_bytes_i;
+    channels_q     <= strap_channels_i;
+    memory_clean_q <= strap_memory_clean_i;
+    timer_q        <= timer_i;
+  end
+
   logic core_rst_n, reset_start, reset_busy, halt, halted;
 
   datum_reset u_reset (
@@ -179,12 +193,12 @@ module datum_board
 
   datum_regs #(.OnchipBytes(OnchipBytes), .ClockHz(ClockHz), .Timing(Timing)) u_regs (
     .clk_i, .rst_ni, .core_rst_ni(core_rst_n),
-    .memory_bytes_i         (strap_memory_bytes_i),
-    .aperture_fixed_bytes_i (strap_aperture_fixed_bytes_i),
-    .aperture_window_bytes_i(strap_aperture_window_bytes_i),
-    .channels_i             (strap_channels_i),
-    .memory_clean_i         (strap_memory_clean_i),
-    .timer_i,
+    .memory_bytes_i         (memory_bytes_q),
+    .aperture_fixed_bytes_i (fixed_bytes_q),
+    .aperture_window_bytes_i(window_bytes_q),
+    .channels_i             (channels_q),
+    .memory_clean_i         (memory_clean_q),
+    .timer_i                (timer_q),
     .s_axil_awaddr_i        (s_axil_bar0_awaddr_i),
     .s_axil_awvalid_i       (s_axil_bar0_awvalid_i),
     .s_axil_awready_o       (s_axil_bar0_awready_o),
@@ -274,7 +288,7 @@ module datum_board
   datum_dma u_dma (
     .clk_i,
     .rst_ni           (core_rst_n),
-    .timer_i,
+    .timer_i          (timer_q),
     .channel_enable_i (channel_enable),
     .park_recheck_ns_i(park_recheck_ns),
     .kick_all_i       (kick_all),
@@ -399,8 +413,8 @@ module datum_board
 
   datum_aperture u_aperture (
     .clk_i, .rst_ni,
-    .fixed_bytes_i   (strap_aperture_fixed_bytes_i),
-    .window_bytes_i  (strap_aperture_window_bytes_i),
+    .fixed_bytes_i   (fixed_bytes_q),
+    .window_bytes_i  (window_bytes_q),
     .window_frame_i  (window_frame),
     .window_ordinal_i(window_ordinal),
     .s_axi_awid_i    (s_axi_bar2_awid_i),
@@ -458,7 +472,7 @@ module datum_board
   datum_fabric #(
     .Managers(Managers), .Haltable(~(Managers'(1) << ApertureManager)), .OnchipBytes(OnchipBytes)
   ) u_fabric (
-    .clk_i, .rst_ni, .memory_bytes_i(strap_memory_bytes_i), .halt_i(halt), .halted_o(halted), .idle_o(fabric_idle),
+    .clk_i, .rst_ni, .memory_bytes_i(memory_bytes_q), .halt_i(halt), .halted_o(halted), .idle_o(fabric_idle),
     .awvalid_i(awvalid), .awready_o(awready), .aw_i(aw), .wvalid_i(wvalid), .wready_o(wready), .w_i(w),
     .bvalid_o(bvalid), .bready_i(bready), .b_o(b), .arvalid_i(arvalid), .arready_o(arready), .ar_i(ar),
     .rvalid_o(rvalid), .rready_i(rready), .r_o(r),
@@ -491,6 +505,7 @@ module datum_board
   );
 
   datum_host_port #(.HostIdWidth(HostIdWidth)) u_host (
+    .clk_i, .rst_ni,
     .awvalid_i(s_awvalid[TargetHost]), .awready_o(s_awready[TargetHost]), .aw_i(s_aw[TargetHost]),
     .wvalid_i (s_wvalid[TargetHost]), .wready_o(s_wready[TargetHost]), .w_i(s_w[TargetHost]),
     .bvalid_o (s_bvalid[TargetHost]), .bready_i(s_bready[TargetHost]), .b_o(s_b[TargetHost]),

@@ -1,9 +1,12 @@
-// The fabric's bursts as AXI4 to the host side. Buffers of the fabric stand before it; read data and answers are taken as the managers take them.
+// The fabric's bursts as AXI4 to the host side. Buffers of the fabric stand before it; what comes from the host is buffered here.
 module datum_host_port
   import datum_pkg::*;
 #(
   parameter int unsigned HostIdWidth = 10
 ) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+
   input  logic                   awvalid_i,
   output logic                   awready_o,
   input  fabric_ax_t             aw_i,
@@ -70,10 +73,6 @@ module datum_host_port
   assign m_axi_host_wvalid_o  = wvalid_i;
   assign wready_o             = m_axi_host_wready_i;
 
-  assign bvalid_o             = m_axi_host_bvalid_i;
-  assign b_o                  = '{id: FabricIdWidth'(m_axi_host_bid_i), resp: m_axi_host_bresp_i};
-  assign m_axi_host_bready_o  = bready_i;
-
   assign m_axi_host_arid_o    = HostIdWidth'(ar_i.id);
   assign m_axi_host_araddr_o  = 64'(ar_i.addr.address);
   assign m_axi_host_arlen_o   = 8'(ar_i.len);
@@ -82,10 +81,19 @@ module datum_host_port
   assign m_axi_host_arvalid_o = arvalid_i;
   assign arready_o            = m_axi_host_arready_i;
 
-  assign rvalid_o             = m_axi_host_rvalid_i;
-  assign r_o                  = '{id: FabricIdWidth'(m_axi_host_rid_i), data: m_axi_host_rdata_i, resp: m_axi_host_rresp_i,
-                                  last: m_axi_host_rlast_i};
-  assign m_axi_host_rready_o  = rready_i;
+  logic [1:0] unused_answers;
+  datum_fifo #(.Width($bits(fabric_b_t)), .DepthLog2(1)) u_answers (
+    .clk_i, .rst_ni, .valid_i(m_axi_host_bvalid_i), .ready_o(m_axi_host_bready_o),
+    .data_i({FabricIdWidth'(m_axi_host_bid_i), m_axi_host_bresp_i}),
+    .valid_o(bvalid_o), .ready_i(bready_i), .data_o(b_o), .count_o(unused_answers)
+  );
+
+  logic [1:0] unused_data;
+  datum_fifo #(.Width($bits(fabric_r_t)), .DepthLog2(1)) u_data (
+    .clk_i, .rst_ni, .valid_i(m_axi_host_rvalid_i), .ready_o(m_axi_host_rready_o),
+    .data_i({FabricIdWidth'(m_axi_host_rid_i), m_axi_host_rdata_i, m_axi_host_rresp_i, m_axi_host_rlast_i}),
+    .valid_o(rvalid_o), .ready_i(rready_i), .data_o(r_o), .count_o(unused_data)
+  );
 
   if (HostIdWidth < FabricIdWidth) begin : gen_bad
     $error("HostIdWidth is too small for the identifiers of the fabric");
