@@ -111,19 +111,19 @@ module datum_aperture
   assign arvalid_o = ar_waits && ar_free;
   assign ar_o      = '{id: ManagerIdWidth'(ar_ask.id), addr: ar_where, len: ar_ask.len};
 
-  assign s_axi_bvalid_o = bvalid_i;
-  assign s_axi_bid_o    = b_i.id[3:0];
-  assign s_axi_bresp_o  = b_i.resp;
-  assign bready_o       = s_axi_bready_i;
-  assign s_axi_rvalid_o = rvalid_i;
-  assign s_axi_rid_o    = r_i.id[3:0];
-  assign s_axi_rdata_o  = r_i.data;
-  assign s_axi_rresp_o  = r_i.resp;
-  assign s_axi_rlast_o  = r_i.last;
-  assign rready_o       = s_axi_rready_i;
+  logic [1:0] b_count, r_count;
+  datum_fifo #(.Width(6), .DepthLog2(1)) u_b (
+    .clk_i, .rst_ni, .valid_i(bvalid_i), .ready_o(bready_o), .data_i({b_i.id[3:0], b_i.resp}),
+    .valid_o(s_axi_bvalid_o), .ready_i(s_axi_bready_i), .data_o({s_axi_bid_o, s_axi_bresp_o}), .count_o(b_count)
+  );
+  datum_fifo #(.Width(DataWidth + 7), .DepthLog2(1)) u_r (
+    .clk_i, .rst_ni, .valid_i(rvalid_i), .ready_o(rready_o), .data_i({r_i.id[3:0], r_i.data, r_i.resp, r_i.last}),
+    .valid_o(s_axi_rvalid_o), .ready_i(s_axi_rready_i), .data_o({s_axi_rid_o, s_axi_rdata_o, s_axi_rresp_o, s_axi_rlast_o}),
+    .count_o(r_count)
+  );
 
   assign idle_o = !s_axi_awvalid_i && !s_axi_wvalid_i && !s_axi_arvalid_i && aw_count == '0 && w_count == '0 && ar_count == '0
-                  && writes_q == '0 && reads_q == '0;
+                  && writes_q == '0 && reads_q == '0 && b_count == '0 && r_count == '0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

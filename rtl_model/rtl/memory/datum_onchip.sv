@@ -62,7 +62,8 @@ module datum_onchip
   assign arready_o = read && read_last;
 
   always_comb begin
-    for (int unsigned i = 0; i < DataBytes; i++) mask[8*i+:8] = {8{w_i.strb[i]}};
+    mask = '0;
+    if (write) for (int unsigned i = 0; i < DataBytes; i++) mask[8*i+:8] = {8{w_i.strb[i]}};
   end
 
   always_ff @(posedge clk_i) begin
