@@ -1,4 +1,5 @@
 // Initialisation, and the way to the driver.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,9 +19,9 @@ constexpr ze_init_driver_type_flags_t other_types =
 /// asked for a log, reads it here. Everybody else's program is not disturbed by a driver that it does not
 /// use.
 void tell_once() {
-  static constinit bool told = false;
-  if (!told && (std::getenv("DATUM_BOARDS") != nullptr || std::getenv("DATUM_LOG") != nullptr)) {
-    told = true;
+  static constinit std::atomic<bool> told{false};
+  const bool wanted = std::getenv("DATUM_BOARDS") != nullptr || std::getenv("DATUM_LOG") != nullptr;
+  if (wanted && !told.exchange(true)) {
     std::fprintf(stderr, "datum: %s\n", last_error_description());
   }
 }

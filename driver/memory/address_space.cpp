@@ -148,6 +148,9 @@ bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) {
 Batch AddressSpace::Impl::take_batch() {
   Batch batch;
   batch.version = changes.load(std::memory_order_acquire);
+  // What may run out of memory comes first, so that nothing is lost when it does.
+  batch.owed.reserve(most_ranges);
+  batch.to_clear.reserve(to_clear.size());
   batch.writes = tables->take_changes();
   batch.owed.swap(owed);
   batch.retired.swap(retired);

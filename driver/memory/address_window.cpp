@@ -21,6 +21,15 @@ Error no_addresses(std::uint64_t bytes, int error) {
                "raise the limit of address space (ulimit -v)"};
 }
 
+void give_back(RangeAllocator& ranges, std::uint64_t first, std::uint64_t bytes) noexcept {
+  try {
+    ranges.release(first, bytes);
+  } catch (...) {
+    // No memory for the books: the addresses are not used again, which is better than an end in a call that
+    // frees.
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AddressWindow>> AddressWindow::reserve(std::uint64_t largest_bytes) {
@@ -40,6 +49,12 @@ Status AddressWindow::grow(std::uint64_t wanted_bytes, std::uint64_t least_bytes
     if (memory == MAP_FAILED) {
       error = errno;
       continue;
+    }
+    if (bytes != wanted_bytes && bytes / 2 >= least_bytes) {
+      // There is a limit, and the rest of the process lives under it too: the half of what could be had is
+      // enough.
+      bytes /= 2;
+      ::munmap(static_cast<std::byte*>(memory) + bytes, bytes);
     }
     windows_.emplace_back(memory, bytes);
     const std::uint64_t first = align_up(reinterpret_cast<std::uintptr_t>(memory), large_page_bytes);
@@ -114,10 +129,10 @@ Result<AddressRange> AddressWindow::take(std::uint64_t bytes, std::uint64_t alig
                       block->slab, block->page, block->order};
 }
 
-void AddressWindow::release(const AddressRange& range) {
+void AddressWindow::release(const AddressRange& range) noexcept {
   const std::scoped_lock lock(mutex_);
   if (range.slab == AddressRange::no_slab) {
-    large_.release(range.base, range.bytes);
+    give_back(large_, range.base, range.bytes);
     return;
   }
   if (!small_.release({range.slab, range.page, range.order})) {
@@ -125,7 +140,7 @@ void AddressWindow::release(const AddressRange& range) {
   }
   if (spare_slab_ != AddressRange::no_slab && spare_slab_ != range.slab) {
     small_.remove_slab(range.slab);
-    large_.release(slab_bases_[range.slab], large_page_bytes);
+    give_back(large_, slab_bases_[range.slab], large_page_bytes);
     return;
   }
   spare_slab_ = range.slab;

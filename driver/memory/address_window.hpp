@@ -44,7 +44,7 @@ class AddressWindow {
   /// `bytes` > 0; `alignment` a power of two up to max_alignment_bytes; the range is 4 KiB aligned at least,
   /// and 2 MiB from 2 MiB on. out_of_host_memory: no room and no further window to be had.
   Result<AddressRange> take(std::uint64_t bytes, std::uint64_t alignment);
-  void release(const AddressRange& range);
+  void release(const AddressRange& range) noexcept;
 
   /// Whether any byte of [`address`, `address` + `bytes`) is the window's. Wait-free.
   [[nodiscard]] bool overlaps(std::uintptr_t address, std::uint64_t bytes) const noexcept;

@@ -41,9 +41,14 @@ Result<Iova> IovaAllocator::take(std::uint64_t bytes) {
   return Iova{*taken};
 }
 
-void IovaAllocator::release(Iova iova, std::uint64_t bytes) {
+void IovaAllocator::release(Iova iova, std::uint64_t bytes) noexcept {
   const std::scoped_lock lock(mutex_);
-  ranges_.release(raw(iova), align_up(bytes, granule_bytes_));
+  try {
+    ranges_.release(raw(iova), align_up(bytes, granule_bytes_));
+  } catch (...) {
+    // No memory for the books: the addresses are not used again, which is better than an end in a call that
+    // frees.
+  }
 }
 
 std::uint64_t IovaAllocator::free_bytes() {

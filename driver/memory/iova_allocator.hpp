@@ -24,7 +24,7 @@ class IovaAllocator {
   /// ranges are full.
   Result<Iova> take(std::uint64_t bytes);
   /// With the bytes of take.
-  void release(Iova iova, std::uint64_t bytes);
+  void release(Iova iova, std::uint64_t bytes) noexcept;
 
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept { return granule_bytes_; }
 

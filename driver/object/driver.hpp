@@ -66,8 +66,8 @@ class Driver {
   HandleSlot* handle_ = nullptr;
 };
 
-/// The addresses in a value of DATUM_BOARDS: separated by commas. A piece like "latency=10" or "step", which begins with no scheme,
-/// belongs to the address before it.
+/// The addresses in a value of DATUM_BOARDS: separated by commas. A piece like "latency=10" or "step", which
+/// begins with no scheme, belongs to the address before it.
 [[nodiscard]] std::vector<std::string> split_board_addresses(std::string_view text);
 
 /// This process's driver, opened at the first call: the boards of DATUM_BOARDS, else the cards that are bound

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t slot_bytes = sizeof(HandleSlot);
 constexpr std::uint64_t largest_window_bytes = 16ULL << 30U;  // 268 million handles
+constexpr std::uint64_t modest_window_bytes = 64ULL << 20U;
 constexpr std::uint64_t smallest_window_bytes = 1ULL << 20U;
 constexpr std::uint64_t commit_step_bytes = 256ULL << 10U;
 // A slot rests until so many others were freed after it: a stale handle stays recognisable for as long.
@@ -67,7 +68,8 @@ bool reserve_window() noexcept {
   if (window_base.load(std::memory_order_acquire) != 0) {
     return true;
   }
-  for (std::uint64_t bytes = largest_window_bytes; bytes >= smallest_window_bytes; bytes /= 2) {
+  // A process with a limit of address space needs it for other things.
+  for (const std::uint64_t bytes : {largest_window_bytes, modest_window_bytes, smallest_window_bytes}) {
     void* memory = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory != MAP_FAILED) {
       window_bytes.store(bytes, std::memory_order_relaxed);

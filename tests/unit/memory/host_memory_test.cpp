@@ -1,0 +1,144 @@
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "driver/memory/address_window.hpp"
+#include "driver/memory/dma_map.hpp"
+#include "driver/memory/host_memory.hpp"
+#include "tests/unit/memory/model_board.hpp"
+
+namespace datum {
+namespace {
+
+constexpr std::uint64_t mib = 1ULL << 20U;
+
+class HostMemory : public ::testing::Test {
+ protected:
+  explicit HostMemory(const std::string& options = "memory=64M")
+      : board_(test::open_model(options)), dma_(board_->function()) {}
+
+  Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment = 1) {
+    DmaMap* const maps[] = {&dma_};
+    return pool_.take(bytes, alignment, maps);
+  }
+
+  std::unique_ptr<Board> board_;
+  DmaMap dma_;
+  std::unique_ptr<AddressWindow> window_ = std::move(*AddressWindow::reserve());
+  HostPool pool_{*window_};
+};
+
+/// 8 MiB is what an ordinary user may lock.
+class HostMemoryWithin8MiB : public HostMemory {
+ protected:
+  HostMemoryWithin8MiB() : HostMemory("memory=64M,locked=8M") {}
+};
+
+TEST_F(HostMemory, given_small_pages_then_they_share_a_piece_and_one_mapping_for_the_board) {
+  const HostPages first = *take(4096);
+  const HostPages second = *take(100'000);
+  EXPECT_EQ(first.piece, second.piece);
+  EXPECT_EQ(raw(second.iova(dma_)) - raw(first.iova(dma_)),
+            static_cast<std::uint64_t>(second.host - first.host));
+  std::memset(first.host, 1, 4096);
+  std::memset(second.host, 2, 100'000);
+  EXPECT_EQ(static_cast<int>(first.host[4095]), 1);
+  pool_.release(first);
+  pool_.release(second);
+}
+
+TEST_F(HostMemory, given_large_memory_then_it_is_a_piece_of_its_own_in_the_window_and_gone_after_release) {
+  const HostPages pages = *take(5 * mib + 1);
+  EXPECT_TRUE(pages.whole_piece);
+  EXPECT_EQ(pages.bytes, 5 * mib + 4096);
+  EXPECT_TRUE(window_->overlaps(reinterpret_cast<std::uintptr_t>(pages.host), pages.bytes));
+  std::memset(pages.host, 3, pages.bytes);
+  std::byte* const host = pages.host;
+  const Iova iova = pages.iova(dma_);
+  pool_.release(pages);
+  EXPECT_EQ(board_->function().dma_unmap(iova, 5 * mib + 4096).error().code, ErrorCode::invalid_argument);
+  EXPECT_DEATH(*reinterpret_cast<volatile char*>(host) = 1, "");
+}
+
+TEST_F(HostMemory, given_an_alignment_then_host_addresses_have_it) {
+  for (std::uint64_t alignment = 4096; alignment <= 64 * mib; alignment *= 2) {
+    const HostPages pages = *take(4096, alignment);
+    EXPECT_TRUE(is_aligned(reinterpret_cast<std::uintptr_t>(pages.host), alignment)) << alignment;
+    pool_.release(pages);
+  }
+}
+
+TEST_F(HostMemoryWithin8MiB,
+       given_small_blocks_then_four_pieces_of_them_fit_and_the_fifth_is_refused_with_the_reason) {
+  std::vector<HostPages> live;
+  for (unsigned index = 0; index < 8; ++index) {
+    Result<HostPages> pages = take(mib);
+    ASSERT_TRUE(pages.ok()) << pages.error().message;
+    live.push_back(*pages);
+  }
+  const Result<HostPages> more = take(mib);
+  ASSERT_FALSE(more.ok());
+  EXPECT_EQ(more.error().code, ErrorCode::out_of_host_memory);
+  EXPECT_NE(more.error().message.find("cannot be made reachable for the board"), std::string::npos);
+  for (const HostPages& pages : live) {
+    pool_.release(pages);
+  }
+  Result<HostPages> again = take(4096);
+  ASSERT_TRUE(again.ok());
+  pool_.release(*again);
+}
+
+TEST_F(HostMemory, given_two_boards_then_pages_have_an_address_for_each) {
+  const auto other = test::open_model("memory=64M");
+  DmaMap other_dma(other->function());
+  DmaMap* const maps[] = {&dma_, &other_dma};
+  const HostPages pages = *pool_.take(4096, 1, maps);
+  EXPECT_NE(raw(pages.iova(dma_)), 0U);
+  EXPECT_NE(raw(pages.iova(other_dma)), 0U);
+  pool_.release(pages);
+  pool_.forget_board(other_dma);
+}
+
+TEST_F(HostMemory, given_an_arena_then_blocks_are_zero_aligned_and_apart) {
+  HostArena arena(pool_, dma_);
+  std::vector<HostBlock> blocks;
+  for (const std::uint64_t bytes : {1U, 64U, 65U, 1000U, 2048U, 2049U, 4096U, 70'000U, 3'000'000U}) {
+    const HostBlock block = *arena.allocate(bytes);
+    EXPECT_GE(block.bytes, bytes);
+    EXPECT_TRUE(is_aligned(reinterpret_cast<std::uintptr_t>(block.host),
+                           std::min<std::uint64_t>(std::bit_ceil(bytes), 4096)));
+    for (std::uint64_t byte = 0; byte < block.bytes; ++byte) {
+      ASSERT_EQ(static_cast<int>(block.host[byte]), 0);
+    }
+    std::memset(block.host, 0xff, block.bytes);
+    blocks.push_back(block);
+  }
+  for (const HostBlock& block : blocks) {
+    arena.free(block);
+  }
+}
+
+TEST_F(HostMemory, given_many_small_blocks_when_freed_and_taken_again_then_they_are_zero_and_all_different) {
+  HostArena arena(pool_, dma_);
+  for (unsigned round = 0; round < 3; ++round) {
+    std::set<std::byte*> seen;
+    std::vector<HostBlock> blocks;
+    for (unsigned index = 0; index < 300; ++index) {
+      const HostBlock block = *arena.allocate(64);
+      ASSERT_EQ(static_cast<int>(block.host[63]), 0);
+      ASSERT_TRUE(seen.insert(block.host).second);
+      block.host[63] = std::byte{1};
+      blocks.push_back(block);
+    }
+    for (const HostBlock& block : blocks) {
+      arena.free(block);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace datum

@@ -1,0 +1,169 @@
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include <datum/hw/registers.hpp>
+
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/page_tables.hpp"
+
+namespace datum {
+namespace {
+
+constexpr std::uint64_t mib = 1ULL << 20U;
+constexpr std::uint64_t va = 0x5500'0000'0000;
+
+/// Device memory as the written entries left it, and a walk over it as the board contract describes it.
+class TableMemory {
+ public:
+  void apply(const TableWrites& writes) {
+    for (const TableWrites::Piece& piece : writes.pieces) {
+      for (std::size_t index = 0; index < piece.count; ++index) {
+        words_[piece.at.offset_bytes + 8 * index] = writes.entries[piece.first + index];
+      }
+    }
+  }
+
+  /// The leaf's address plus the offset in it; 0: not present.
+  [[nodiscard]] std::uint64_t translate(DeviceAddress root, std::uint64_t address) const {
+    std::uint64_t table = root.offset_bytes;
+    for (unsigned level = 4; level-- > 0;) {
+      const unsigned shift = 12 + 9 * level;
+      const auto word = words_.find(table + 8 * ((address >> shift) & 511U));
+      const hw::Pte entry{word == words_.end() ? 0 : word->second};
+      if (!entry.valid()) {
+        return 0;
+      }
+      if (entry.leaf()) {
+        EXPECT_EQ(entry.address_bytes() & ((1ULL << shift) - 1), 0U);
+        return entry.address_bytes() + (address & ((1ULL << shift) - 1));
+      }
+      table = entry.address_bytes();
+    }
+    return 0;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> words_;
+};
+
+struct Tables {
+  DeviceHeap heap{DeviceHeap::Options{0, 64 * mib, 16 * mib, true, 0}};
+  std::unique_ptr<PageTables> tables = std::move(*PageTables::create(heap));
+  TableMemory memory;
+
+  void commit() { memory.apply(tables->take_changes()); }
+
+  [[nodiscard]] std::uint64_t translate(std::uint64_t address) const {
+    return memory.translate(tables->root(), address);
+  }
+};
+
+std::uint64_t leaf(std::uint64_t address) {
+  return hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(address).raw;
+}
+
+TEST(PageTables, given_a_mapped_page_when_committed_then_the_board_finds_it_and_not_its_neighbours) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  EXPECT_EQ(t.translate(va), 0U);
+  t.commit();
+  EXPECT_EQ(t.translate(va + 5), 0x123005U);
+  EXPECT_EQ(t.translate(va + 4096), 0U);
+  EXPECT_EQ(t.translate(va - 1), 0U);
+}
+
+TEST(PageTables, given_a_range_that_alignment_lets_be_large_then_few_tables_are_used) {
+  Tables t;
+  const std::uint64_t before = t.heap.free_bytes();
+  ASSERT_TRUE(t.tables->set(1ULL << 40U, 3ULL << 30U, leaf(1ULL << 32U)).ok());
+  EXPECT_EQ(before - t.heap.free_bytes(), 4096U);  // one table of level 2; the root was there
+  t.commit();
+  EXPECT_EQ(t.translate((1ULL << 40U) + (3ULL << 30U) - 1), (1ULL << 32U) + (3ULL << 30U) - 1);
+}
+
+TEST(PageTables, given_ranges_of_mixed_alignment_then_every_byte_translates_linearly) {
+  Tables t;
+  const std::uint64_t bytes = 5 * mib + 3 * 4096;
+  ASSERT_TRUE(t.tables->set(va + mib, bytes, leaf(4 * mib + 4096)).ok());
+  t.commit();
+  for (std::uint64_t offset = 0; offset < bytes; offset += 4096) {
+    ASSERT_EQ(t.translate(va + mib + offset), 4 * mib + 4096 + offset);
+  }
+  EXPECT_EQ(t.translate(va + mib + bytes), 0U);
+}
+
+TEST(PageTables, given_a_mapping_that_was_never_committed_when_cleared_then_the_board_cannot_have_seen_it) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 8192, leaf(0x123000)).ok());
+  EXPECT_FALSE(t.tables->clear(va, 8192));
+  t.commit();
+  EXPECT_EQ(t.translate(va), 0U);
+}
+
+TEST(PageTables,
+     given_a_committed_mapping_when_cleared_then_the_board_may_have_seen_it_and_loses_it_at_the_next_commit) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 8192, leaf(0x123000)).ok());
+  t.commit();
+  EXPECT_TRUE(t.tables->clear(va, 8192));
+  t.commit();
+  EXPECT_EQ(t.translate(va), 0U);
+  EXPECT_EQ(t.translate(va + 4096), 0U);
+}
+
+TEST(PageTables,
+     given_small_pages_were_unmapped_when_a_large_page_takes_their_place_then_their_table_goes_out_of_use) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  t.commit();
+  ASSERT_TRUE(t.tables->clear(va, 4096));
+  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  EXPECT_EQ(t.tables->take_unused_tables().size(), 1U);
+  t.commit();
+  EXPECT_EQ(t.translate(va + mib), 5 * mib);
+}
+
+TEST(PageTables, given_nothing_changed_then_there_is_nothing_to_write) {
+  Tables t;
+  t.commit();
+  EXPECT_TRUE(t.tables->take_changes().pieces.empty());
+  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  const TableWrites writes = t.tables->take_changes();
+  EXPECT_EQ(writes.pieces.size(), 4U);
+  EXPECT_TRUE(t.tables->take_changes().pieces.empty());
+  t.tables->put_back(writes);
+  EXPECT_EQ(t.tables->take_changes().pieces.size(), 4U);
+}
+
+TEST(PageTables, given_changes_then_a_table_is_written_before_the_entry_that_leads_to_it) {
+  Tables t;
+  t.commit();
+  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  const TableWrites writes = t.tables->take_changes();
+  EXPECT_EQ(writes.pieces.back().at.offset_bytes & ~4095ULL, t.tables->root().offset_bytes);
+}
+
+TEST(PageTables, given_no_memory_for_tables_when_mapping_then_it_is_refused_and_nothing_is_mapped) {
+  DeviceHeap heap({0, 64 * mib, 3 * 4096, true, 0});
+  auto tables = std::move(*PageTables::create(heap));
+  while (heap.allocate_table().ok()) {
+  }
+  const Status mapped = tables->set(va, 4096, leaf(0x123000));
+  ASSERT_FALSE(mapped.ok());
+  EXPECT_EQ(mapped.error().code, ErrorCode::out_of_device_memory);
+  EXPECT_FALSE(tables->clear(va, 4096));
+}
+
+TEST(PageTables, given_the_tables_end_then_their_pages_are_free_again) {
+  DeviceHeap heap({0, 64 * mib, 16 * mib, true, 0});
+  {
+    auto tables = std::move(*PageTables::create(heap));
+    ASSERT_TRUE(tables->set(va, 5 * mib, leaf(4096)).ok());
+    EXPECT_LT(heap.free_bytes(), 64 * mib);
+  }
+  EXPECT_EQ(heap.free_bytes(), 64 * mib);
+}
+
+}  // namespace
+}  // namespace datum
