@@ -72,8 +72,10 @@ class RegionBar final : public board::Bar {
     write_elsewhere(offset, value, sizeof(Word));
   }
 
-  std::uint64_t read_elsewhere(std::uint64_t offset, std::size_t bytes) noexcept;
-  void write_elsewhere(std::uint64_t offset, std::uint64_t value, std::size_t bytes) noexcept;
+  // Kept out of line, so that the common access stays a compare and a load.
+  [[gnu::noinline]] std::uint64_t read_elsewhere(std::uint64_t offset, std::size_t bytes) noexcept;
+  [[gnu::noinline]] void write_elsewhere(std::uint64_t offset, std::uint64_t value,
+                                         std::size_t bytes) noexcept;
   [[nodiscard]] Stretch stretch_at(std::uint64_t offset, std::uint64_t most_bytes) const noexcept;
   void read_file(std::uint64_t offset, std::span<std::byte> to) noexcept;
   void write_file(std::uint64_t offset, std::span<const std::byte> from) noexcept;
