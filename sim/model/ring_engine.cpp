@@ -1,7 +1,5 @@
 #include "sim/model/ring_engine.hpp"
 
-#include <algorithm>
-
 #include "sim/model/descriptor_check.hpp"
 
 namespace datum::sim {
@@ -77,7 +75,11 @@ void RingEngine::run(std::uint64_t cycles) {
 
 bool RingEngine::fetch(unsigned number) {
   auto& ring = rings_[number];
-  const auto slots = 1U << std::min(ring.size_log2, largest_size_log2);
+  if (ring.size_log2 > largest_size_log2 || ring.tail - ring.head > 1U << ring.size_log2) {
+    fail(number, {hw::Status::malformed, hw::FaultReason::size, false, 0, 0}, 0);
+    return false;
+  }
+  const auto slots = 1U << ring.size_log2;
   const auto slot = (ring.base & ring_base_mask) + std::uint64_t{ring.head % slots} * sizeof(hw::Descriptor);
   counters_.cycle += fetch_cycles;
   const auto bytes = std::as_writable_bytes(std::span{ring.descriptor.words});

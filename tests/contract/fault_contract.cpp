@@ -204,6 +204,26 @@ TEST_P(FaultContract, a_descriptor_that_cannot_be_fetched) {
   EXPECT_EQ(ring_->head(), 0U);
 }
 
+TEST_P(FaultContract, a_tail_further_ahead_than_the_ring_is_long) {
+  driver().registers().write32(hw::ring_tail(6), static_cast<std::uint32_t>(ring_->slots() + 1));
+  ASSERT_TRUE(ring_->wait_for_state(hw::RingState::faulted));
+  EXPECT_EQ(ring_->fault_info().status(), hw::Status::malformed);
+  EXPECT_EQ(ring_->fault_info().reason(), hw::FaultReason::size);
+  EXPECT_EQ(ring_->fault_address(), 0U);
+  EXPECT_EQ(ring_->head(), 0U);
+}
+
+TEST_P(FaultContract, a_ring_of_an_impossible_size) {
+  ring_->disable();
+  driver().registers().write32(hw::ring_size_log2(6), 17);
+  ring_->enable();
+  ring_->submit(plain_descriptor(hw::Opcode::nop));
+  ASSERT_TRUE(ring_->wait_for_state(hw::RingState::faulted));
+  EXPECT_EQ(ring_->fault_info().status(), hw::Status::malformed);
+  EXPECT_EQ(ring_->fault_info().reason(), hw::FaultReason::size);
+  EXPECT_EQ(ring_->head(), 0U);
+}
+
 TEST_P(FaultContract, a_record_that_cannot_be_written) {
   const auto nowhere = raw(driver().reserve_iova(0x1000));
   driver().registers().write64(hw::ring_completion(6), nowhere);
