@@ -1,4 +1,5 @@
 // Lists and queues on a board of the golden model: data, order, reuse.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -25,7 +26,7 @@ TEST_F(ExecutionTest,
   Owned<CommandList> recorded = list();
   ASSERT_TRUE(succeeded(recorded->append(copy(memory, source.data(), source.size()), nullptr, {})));
   ASSERT_TRUE(succeeded(recorded->close()));
-  source = pattern(5000, 2);
+  std::ranges::copy(pattern(5000, 2), source.begin());
   ASSERT_TRUE(succeeded(run(*on, *recorded)));
   ASSERT_TRUE(succeeded(on->synchronize(patience_ns)));
   EXPECT_EQ(read_back(memory, source.size()), source);

@@ -1,5 +1,6 @@
 // Ordinary memory on either side of commands: pinned where it can be, staged where it cannot, never left
 // pinned.
+#include <algorithm>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -133,7 +134,7 @@ TEST_F(
   Owned<CommandList> now = immediate(true);
   Event* waits[] = {gate.get()};
   ASSERT_TRUE(succeeded(now->append(copy(memory, bytes.data(), bytes.size()), nullptr, waits)));
-  bytes = pattern(too_much, 6);
+  std::ranges::copy(pattern(too_much, 6), bytes.begin());
   ASSERT_TRUE(succeeded(gate->host_signal()));
   Bytes back(bytes.size());
   ASSERT_TRUE(succeeded(now->append(copy(back.data(), memory, bytes.size()), nullptr, {})));
