@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <stdexcept>
-
 #include <verilated.h>
 
 #include "Vdatum_board_instrumented.h"
@@ -46,9 +45,20 @@ struct BoardBench::Lite {
 
 BoardBench::Lite BoardBench::registers() {
   auto& t = *top_;
-  return {t.s_axil_bar0_awvalid_i, t.s_axil_bar0_awready_o, t.s_axil_bar0_wstrb_i, t.s_axil_bar0_wvalid_i, t.s_axil_bar0_wready_o,
-          t.s_axil_bar0_bvalid_o, t.s_axil_bar0_bready_i, t.s_axil_bar0_arvalid_i, t.s_axil_bar0_arready_o, t.s_axil_bar0_rvalid_o,
-          t.s_axil_bar0_rready_i, t.s_axil_bar0_wdata_i, t.s_axil_bar0_rdata_o, [&t](std::uint32_t offset) {
+  return {t.s_axil_bar0_awvalid_i,
+          t.s_axil_bar0_awready_o,
+          t.s_axil_bar0_wstrb_i,
+          t.s_axil_bar0_wvalid_i,
+          t.s_axil_bar0_wready_o,
+          t.s_axil_bar0_bvalid_o,
+          t.s_axil_bar0_bready_i,
+          t.s_axil_bar0_arvalid_i,
+          t.s_axil_bar0_arready_o,
+          t.s_axil_bar0_rvalid_o,
+          t.s_axil_bar0_rready_i,
+          t.s_axil_bar0_wdata_i,
+          t.s_axil_bar0_rdata_o,
+          [&t](std::uint32_t offset) {
             t.s_axil_bar0_awaddr_i = offset;
             t.s_axil_bar0_araddr_i = offset;
           }};
@@ -56,9 +66,20 @@ BoardBench::Lite BoardBench::registers() {
 
 BoardBench::Lite BoardBench::table() {
   auto& t = *top_;
-  return {t.s_axil_bar4_awvalid_i, t.s_axil_bar4_awready_o, t.s_axil_bar4_wstrb_i, t.s_axil_bar4_wvalid_i, t.s_axil_bar4_wready_o,
-          t.s_axil_bar4_bvalid_o, t.s_axil_bar4_bready_i, t.s_axil_bar4_arvalid_i, t.s_axil_bar4_arready_o, t.s_axil_bar4_rvalid_o,
-          t.s_axil_bar4_rready_i, t.s_axil_bar4_wdata_i, t.s_axil_bar4_rdata_o, [&t](std::uint32_t offset) {
+  return {t.s_axil_bar4_awvalid_i,
+          t.s_axil_bar4_awready_o,
+          t.s_axil_bar4_wstrb_i,
+          t.s_axil_bar4_wvalid_i,
+          t.s_axil_bar4_wready_o,
+          t.s_axil_bar4_bvalid_o,
+          t.s_axil_bar4_bready_i,
+          t.s_axil_bar4_arvalid_i,
+          t.s_axil_bar4_arready_o,
+          t.s_axil_bar4_rvalid_o,
+          t.s_axil_bar4_rready_i,
+          t.s_axil_bar4_wdata_i,
+          t.s_axil_bar4_rdata_o,
+          [&t](std::uint32_t offset) {
             t.s_axil_bar4_awaddr_i = static_cast<SData>(offset);
             t.s_axil_bar4_araddr_i = static_cast<SData>(offset);
           }};
@@ -73,11 +94,13 @@ BoardBench::BoardBench(Straps straps, std::uint32_t seed) : context_(std::make_u
   top_->strap_aperture_window_bytes_i = straps.aperture_window_bytes;
   top_->strap_channels_i = static_cast<CData>(straps.channels);
   top_->strap_memory_clean_i = 1;
-  for (auto* valid : {&top_->s_axil_bar0_awvalid_i, &top_->s_axil_bar0_wvalid_i, &top_->s_axil_bar0_arvalid_i, &top_->s_axil_bar4_awvalid_i,
-                      &top_->s_axil_bar4_wvalid_i, &top_->s_axil_bar4_arvalid_i}) {
+  for (auto* valid :
+       {&top_->s_axil_bar0_awvalid_i, &top_->s_axil_bar0_wvalid_i, &top_->s_axil_bar0_arvalid_i,
+        &top_->s_axil_bar4_awvalid_i, &top_->s_axil_bar4_wvalid_i, &top_->s_axil_bar4_arvalid_i}) {
     *valid = 0;
   }
-  for (auto* ready : {&top_->s_axil_bar0_bready_i, &top_->s_axil_bar0_rready_i, &top_->s_axil_bar4_bready_i, &top_->s_axil_bar4_rready_i}) {
+  for (auto* ready : {&top_->s_axil_bar0_bready_i, &top_->s_axil_bar0_rready_i, &top_->s_axil_bar4_bready_i,
+                      &top_->s_axil_bar4_rready_i}) {
     *ready = 1;
   }
   // The DRAM and the host have seen nothing yet: only the clock runs.
@@ -91,9 +114,7 @@ BoardBench::BoardBench(Straps straps, std::uint32_t seed) : context_(std::make_u
   top_->rst_ni = 1;
 }
 
-BoardBench::~BoardBench() {
-  top_->final();
-}
+BoardBench::~BoardBench() { top_->final(); }
 
 void BoardBench::drive_host() {
   auto& t = *top_;
@@ -175,7 +196,8 @@ void BoardBench::sample_aperture() {
     aperture.write_word_taken();
   }
   if (t.s_axi_bar2_rvalid_o) {
-    aperture.read_beat({t.s_axi_bar2_rid_o, word_of(t.s_axi_bar2_rdata_o), t.s_axi_bar2_rresp_o, t.s_axi_bar2_rlast_o != 0});
+    aperture.read_beat(
+        {t.s_axi_bar2_rid_o, word_of(t.s_axi_bar2_rdata_o), t.s_axi_bar2_rresp_o, t.s_axi_bar2_rlast_o != 0});
   }
   if (t.s_axi_bar2_bvalid_o) {
     aperture.write_answer(t.s_axi_bar2_bresp_o);
@@ -251,13 +273,9 @@ bool BoardBench::run_until_quiescent(std::uint64_t limit) {
   return run_until([this] { return quiescent(); }, limit);
 }
 
-bool BoardBench::quiescent() const {
-  return top_->quiescent_o != 0;
-}
+bool BoardBench::quiescent() const { return top_->quiescent_o != 0; }
 
-bool BoardBench::parked() const {
-  return top_->parked_o != 0;
-}
+bool BoardBench::parked() const { return top_->parked_o != 0; }
 
 void BoardBench::write_lite(const Lite& slave, std::uint32_t offset, std::uint32_t value) {
   slave.set_address(offset);
@@ -312,9 +330,7 @@ void BoardBench::write64(std::uint32_t offset, std::uint64_t value) {
   write32(offset + 4, static_cast<std::uint32_t>(value >> 32U));
 }
 
-std::uint32_t BoardBench::read32(std::uint32_t offset) {
-  return read_lite(registers(), offset);
-}
+std::uint32_t BoardBench::read32(std::uint32_t offset) { return read_lite(registers(), offset); }
 
 std::uint64_t BoardBench::read64(std::uint32_t offset) {
   const std::uint64_t low = read32(offset);
@@ -325,8 +341,6 @@ void BoardBench::table_write32(std::uint32_t offset, std::uint32_t value) {
   write_lite(table(), offset, value);
 }
 
-std::uint32_t BoardBench::table_read32(std::uint32_t offset) {
-  return read_lite(table(), offset);
-}
+std::uint32_t BoardBench::table_read32(std::uint32_t offset) { return read_lite(table(), offset); }
 
 }  // namespace datum::rtl_test

@@ -22,7 +22,8 @@ struct Straps {
   unsigned channels = 4;
 };
 
-/// Starts in reset, released before the constructor returns, with random values in everything that reset does not set.
+/// Starts in reset, released before the constructor returns, with random values in everything that reset does
+/// not set.
 class BoardBench {
  public:
   explicit BoardBench(Straps straps = {}, std::uint32_t seed = 1);
@@ -40,9 +41,12 @@ class BoardBench {
   /// False when `limit` cycles pass first.
   bool run_until(const std::function<bool()>& condition, std::uint64_t limit = 100'000);
   bool run_until_quiescent(std::uint64_t limit = 200'000);
+
   [[nodiscard]] std::uint64_t now() const noexcept { return now_; }
+
   [[nodiscard]] bool quiescent() const;
   [[nodiscard]] bool parked() const;
+
   /// TIMER from now on: this value, which then stands still. Without it: time of a 300 MHz clock.
   void set_timer_ns(std::uint64_t value) { timer_ns_ = value; }
 

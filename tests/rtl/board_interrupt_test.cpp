@@ -19,7 +19,9 @@ class BoardInterrupt : public CopySetup {
     bench_.table_write32(entry + 12, masked ? 1 : 0);
   }
 
-  std::uint32_t message(unsigned vector) { return bench_.host.memory.get<std::uint32_t>(message_address + 4 * vector); }
+  std::uint32_t message(unsigned vector) {
+    return bench_.host.memory.get<std::uint32_t>(message_address + 4 * vector);
+  }
 
   void copy_with_interrupt() {
     const auto sequence = ring_->add(copy(device_va, host_va, 64).set_flag_interrupt(true));

@@ -1,4 +1,5 @@
-// DRAM and on-chip memory through the aperture: addresses, partial writes, order, and how busy the DRAM's bus is.
+// DRAM and on-chip memory through the aperture: addresses, partial writes, order, and how busy the DRAM's bus
+// is.
 #include <random>
 
 #include <gtest/gtest.h>
@@ -25,11 +26,14 @@ BusWord word(std::uint32_t seed) {
 class BoardMemory : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(bench_.run_until_quiescent()); }
+
   void TearDown() override {
     EXPECT_TRUE(bench_.dram.broken_rules().empty()) << bench_.dram.broken_rules().front();
   }
 
-  void finish() { ASSERT_TRUE(bench_.run_until([this] { return !bench_.aperture.busy(); })); }
+  void finish() {
+    ASSERT_TRUE(bench_.run_until([this] { return !bench_.aperture.busy(); }));
+  }
 
   BusAnswer read_word(std::uint64_t address) {
     bench_.aperture.read(address, 1);
@@ -51,10 +55,13 @@ class BoardMemory : public ::testing::Test {
     return static_cast<double>(bench_.dram.columns() - columns) / static_cast<double>(bench_.now() - start);
   }
 
-  BoardBench bench_{Straps{.memory_bytes = 64ULL << 20U, .aperture_fixed_bytes = fixed_bytes, .aperture_window_bytes = window_bytes}};
+  BoardBench bench_{Straps{.memory_bytes = 64ULL << 20U,
+                           .aperture_fixed_bytes = fixed_bytes,
+                           .aperture_window_bytes = window_bytes}};
 };
 
-TEST_F(BoardMemory, given_the_fixed_part_when_written_then_the_dram_has_the_bytes_at_the_same_device_address) {
+TEST_F(BoardMemory,
+       given_the_fixed_part_when_written_then_the_dram_has_the_bytes_at_the_same_device_address) {
   EXPECT_EQ(write_word(0x12'3440, word(5)), 0U);
   EXPECT_EQ(bench_.dram_memory.get<BusWord>(0x12'3440), word(5));
   EXPECT_EQ(read_word(0x12'3440).data, word(5));
@@ -78,12 +85,14 @@ TEST_F(BoardMemory, given_the_window_when_it_is_moved_then_it_shows_that_memory)
   EXPECT_EQ(bench_.dram_memory.get<BusWord>(0x3'ffc0), BusWord{}) << "ordinal 1 is not the DRAM";
 }
 
-TEST_F(BoardMemory, given_addresses_that_lead_nowhere_when_accessed_then_they_are_refused_and_the_next_access_works) {
+TEST_F(BoardMemory,
+       given_addresses_that_lead_nowhere_when_accessed_then_they_are_refused_and_the_next_access_works) {
   EXPECT_EQ(read_word(fixed_bytes + window_bytes).response, decode_error);
   EXPECT_EQ(write_word(fixed_bytes + window_bytes, word(1)), decode_error);
   bench_.write64(hw::window_base, hw::WindowBaseRegister{}.set_address_bytes(64ULL << 20U).raw);
   EXPECT_EQ(read_word(fixed_bytes).response, decode_error) << "beyond the DRAM";
-  bench_.write64(hw::window_base, hw::WindowBaseRegister{}.set_address_bytes(256ULL << 10U).set_ordinal(1).raw);
+  bench_.write64(hw::window_base,
+                 hw::WindowBaseRegister{}.set_address_bytes(256ULL << 10U).set_ordinal(1).raw);
   EXPECT_EQ(read_word(fixed_bytes).response, decode_error) << "beyond the on-chip memory";
   bench_.write64(hw::window_base, hw::WindowBaseRegister{}.set_ordinal(2).raw);
   EXPECT_EQ(read_word(fixed_bytes).response, decode_error) << "there is no ordinal 2";
@@ -97,9 +106,11 @@ TEST_F(BoardMemory, given_random_bursts_when_each_write_is_answered_before_its_r
     std::vector<std::uint64_t> addresses;
     for (unsigned i = 0; i < 20; ++i) {
       // Few rows of few banks, so that accesses get into each other's way.
-      const auto address = std::uint64_t{random() % 8} * 0x8'0000 + std::uint64_t{random() % 4} * 0x1000 + std::uint64_t{i} * 0x80;
+      const auto address = std::uint64_t{random() % 8} * 0x8'0000 + std::uint64_t{random() % 4} * 0x1000 +
+                           std::uint64_t{i} * 0x80;
       addresses.push_back(address);
-      bench_.aperture.write(address, {word(round * 100 + i), word(round * 100 + i + 50)}, ~std::uint64_t{0}, i % 16);
+      bench_.aperture.write(address, {word(round * 100 + i), word(round * 100 + i + 50)}, ~std::uint64_t{0},
+                            i % 16);
     }
     finish();
     bench_.aperture.beats.clear();

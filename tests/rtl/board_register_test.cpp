@@ -25,7 +25,8 @@ TEST_F(BoardRegisters, given_a_new_board_when_all_registers_are_read_then_they_h
       continue;  // the counters have seen the first refresh
     }
     for (const auto index : {0U, info.count / 2, info.count - 1}) {
-      EXPECT_EQ(read(info, index), info.access == hw::Access::wo ? 0 : info.reset) << info.name << ' ' << index;
+      EXPECT_EQ(read(info, index), info.access == hw::Access::wo ? 0 : info.reset)
+          << info.name << ' ' << index;
     }
   }
 }
@@ -51,7 +52,8 @@ TEST_F(BoardRegisters, given_the_identity_when_read_then_it_names_this_descripti
   EXPECT_EQ(hw::McTiming1Register{bench_.read32(hw::mc_timing1)}.t_cl(), 5U);
 }
 
-TEST_F(BoardRegisters, given_writable_registers_when_all_bits_are_written_then_fields_keep_them_and_no_neighbour_changes) {
+TEST_F(BoardRegisters,
+       given_writable_registers_when_all_bits_are_written_then_fields_keep_them_and_no_neighbour_changes) {
   bench_.write64(hw::scratch, 0x0123'4567'89ab'cdef);
   EXPECT_EQ(bench_.read64(hw::scratch), 0x0123'4567'89ab'cdefU);
   bench_.write64(hw::window_base, ~std::uint64_t{0});
@@ -75,18 +77,21 @@ TEST_F(BoardRegisters, given_channel_enable_when_written_then_it_stays_between_o
   EXPECT_EQ(bench_.read32(hw::channel_enable), 4U);
 }
 
-TEST_F(BoardRegisters, given_read_only_registers_and_holes_when_written_then_nothing_changes_and_holes_read_zero) {
+TEST_F(BoardRegisters,
+       given_read_only_registers_and_holes_when_written_then_nothing_changes_and_holes_read_zero) {
   bench_.write32(hw::magic, 0);
   bench_.write64(hw::memory_bytes, 1);
   EXPECT_EQ(bench_.read32(hw::magic), hw::magic_value);
   EXPECT_EQ(bench_.read64(hw::memory_bytes), 64ULL << 20U);
-  for (const auto hole : {0x0f8U, 0xffcU, 0x1020U, 0x2014U, 0x3048U, 0x4000U, 0x7ffcU, 0x9000U, 0x10020U, 0x10ffcU, 0x50000U, 0x7fffcU}) {
+  for (const auto hole : {0x0f8U, 0xffcU, 0x1020U, 0x2014U, 0x3048U, 0x4000U, 0x7ffcU, 0x9000U, 0x10020U,
+                          0x10ffcU, 0x50000U, 0x7fffcU}) {
     bench_.write32(hole, 0xffff'ffff);
     EXPECT_EQ(bench_.read32(hole), 0U) << std::hex << hole;
   }
 }
 
-TEST_F(BoardRegisters, given_a_running_counter_when_read_in_halves_then_the_high_half_belongs_to_the_low_one) {
+TEST_F(BoardRegisters,
+       given_a_running_counter_when_read_in_halves_then_the_high_half_belongs_to_the_low_one) {
   // TIMER moves on between the two reads, here past a carry into the high half.
   bench_.set_timer_ns(0xffff'fff8);
   const auto low = bench_.read32(hw::timer);

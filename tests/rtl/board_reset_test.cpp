@@ -30,7 +30,8 @@ TEST_F(BoardReset, given_changed_registers_when_reset_then_they_have_their_reset
   EXPECT_EQ(ring_->state(), hw::RingState::disabled);
 }
 
-TEST_F(BoardReset, given_a_copy_under_way_when_reset_then_it_stops_no_host_access_begins_and_the_board_works_again) {
+TEST_F(BoardReset,
+       given_a_copy_under_way_when_reset_then_it_stops_no_host_access_begins_and_the_board_works_again) {
   bench_.host.latency_cycles = 200;
   ring_->add(copy(device_va, host_va, mapped_bytes));
   ring_->ring_doorbell();

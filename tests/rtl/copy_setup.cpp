@@ -22,7 +22,8 @@ void CopySetup::SetUp() {
 }
 
 void CopySetup::map_spaces() {
-  bench_.write64(hw::space_root(0), hw::SpaceRootRegister{}.set_valid(true).set_address_bytes(tables_.root()).raw);
+  bench_.write64(hw::space_root(0),
+                 hw::SpaceRootRegister{}.set_valid(true).set_address_bytes(tables_.root()).raw);
 }
 
 void CopySetup::TearDown() {

@@ -9,7 +9,8 @@ namespace datum::rtl_test {
 std::uint64_t dram_address(std::uint32_t row, unsigned bank, unsigned column) {
   const auto fold = (row ^ (row >> 4U) ^ (row >> 8U) ^ (row >> 12U)) & 0xfU;
   const std::uint64_t plain = bank ^ fold;
-  return (std::uint64_t{row} << 17U) | ((plain >> 2U) << 15U) | (std::uint64_t{column} << 8U) | ((plain & 3U) << 6U);
+  return (std::uint64_t{row} << 17U) | ((plain >> 2U) << 15U) | (std::uint64_t{column} << 8U) |
+         ((plain & 3U) << 6U);
 }
 
 void DramDevice::expect(bool holds, const char* rule) {
@@ -68,7 +69,8 @@ void DramDevice::column(const DramCommands& commands, const DramWord& data, std:
   expect(bank.row.has_value(), "column access of a closed bank");
   expect_after(bank.activated, clocks_.rcd, "tRCD");
   for (unsigned group = 0; group < 4; ++group) {
-    expect_after(last_of_group_.at(group), group == commands.column_bank % 4 ? clocks_.ccd_l : clocks_.ccd_s, "tCCD");
+    expect_after(last_of_group_.at(group), group == commands.column_bank % 4 ? clocks_.ccd_l : clocks_.ccd_s,
+                 "tCCD");
   }
   last_of_group_.at(commands.column_bank % 4) = now_;
   const auto address = dram_address(bank.row.value_or(0), commands.column_bank, commands.column_address);

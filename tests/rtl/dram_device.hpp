@@ -1,4 +1,5 @@
-// The DRAM behind the board for benches: keeps the bytes and checks every rule of time by its own account of the commands.
+// The DRAM behind the board for benches: keeps the bytes and checks every rule of time by its own account of
+// the commands.
 #pragma once
 
 #include <array>
@@ -11,10 +12,12 @@
 
 namespace datum::rtl_test {
 
-/// Rules in memory clocks of DDR4-2400 (four a controller cycle), as the data sheet has them; a column command holds the bus four clocks.
+/// Rules in memory clocks of DDR4-2400 (four a controller cycle), as the data sheet has them; a column
+/// command holds the bus four clocks.
 struct DramClocks {
   static constexpr unsigned per_cycle = 4;
-  unsigned cl = 17, cwl = 12, rcd = 17, rp = 17, ras = 39, rrd_s = 4, rrd_l = 6, faw = 26, ccd_s = 4, ccd_l = 6;
+  unsigned cl = 17, cwl = 12, rcd = 17, rp = 17, ras = 39, rrd_s = 4, rrd_l = 6, faw = 26, ccd_s = 4,
+           ccd_l = 6;
   unsigned wtr_l = 9, wr = 18, rtp = 9, refi = 9360, rfc = 420;
   unsigned burst = 4;
   unsigned postponed_refreshes = 8;
@@ -62,6 +65,7 @@ class DramDevice {
     std::int64_t read = long_ago;
     std::int64_t written = long_ago;
   };
+
   static constexpr std::int64_t long_ago = -1'000'000;
 
   void activate(unsigned bank, std::uint32_t row);
@@ -82,10 +86,12 @@ class DramDevice {
   std::array<std::int64_t, 4> last_of_group_{long_ago, long_ago, long_ago, long_ago};
   std::int64_t last_refresh_ = long_ago;
   std::int64_t refreshes_ = 0;
+
   struct Pending {
     std::int64_t due;
     DramWord data;
   };
+
   std::vector<Pending> pending_;
   std::uint64_t columns_ = 0;
   std::vector<std::string> broken_;

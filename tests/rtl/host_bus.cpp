@@ -11,8 +11,9 @@ void HostBus::hold_back(unsigned percent, std::uint32_t seed) {
 }
 
 bool HostBus::refused(std::uint64_t address) const {
-  return std::any_of(refused_.begin(), refused_.end(),
-                     [address](const Range& range) { return address >= range.first && address - range.first < range.bytes; });
+  return std::any_of(refused_.begin(), refused_.end(), [address](const Range& range) {
+    return address >= range.first && address - range.first < range.bytes;
+  });
 }
 
 void HostBus::begin_cycle() {
@@ -28,9 +29,11 @@ void HostBus::prepare_read() {
   }
   const auto& burst = reads_.front();
   const auto address = burst.address.address + std::uint64_t{burst.beat} * bus_word_bytes;
-  read_answer_ = {burst.address.id, {}, burst.failed ? slave_error : okay, burst.beat + 1 == burst.address.beats};
+  read_answer_ = {
+      burst.address.id, {}, burst.failed ? slave_error : okay, burst.beat + 1 == burst.address.beats};
   if (!burst.failed) {
-    std::memcpy(read_answer_.data.data(), memory.page(address).data() + address % SparseMemory::page_bytes, bus_word_bytes);
+    std::memcpy(read_answer_.data.data(), memory.page(address).data() + address % SparseMemory::page_bytes,
+                bus_word_bytes);
   }
 }
 
@@ -39,7 +42,8 @@ const BusAnswer* HostBus::read_data() const {
 }
 
 const BusAnswer* HostBus::write_answer() const {
-  return !answers_.empty() && answers_.front().first <= now_ && !hold_[4] ? &answers_.front().second : nullptr;
+  return !answers_.empty() && answers_.front().first <= now_ && !hold_[4] ? &answers_.front().second
+                                                                          : nullptr;
 }
 
 void HostBus::take_read_address(const BusAddress& address) {
@@ -66,7 +70,8 @@ void HostBus::take_write_data(const BusWord& data, std::uint64_t strobe, bool la
   ++burst.beat;
   if (last) {
     written_.push_back(burst.address.address);
-    answers_.emplace_back(now_ + latency_cycles, BusAnswer{burst.address.id, {}, burst.failed ? slave_error : okay, true});
+    answers_.emplace_back(now_ + latency_cycles,
+                          BusAnswer{burst.address.id, {}, burst.failed ? slave_error : okay, true});
     writes_.pop_front();
   }
 }
@@ -79,8 +84,6 @@ void HostBus::read_data_taken() {
   }
 }
 
-void HostBus::write_answer_taken() {
-  answers_.pop_front();
-}
+void HostBus::write_answer_taken() { answers_.pop_front(); }
 
 }  // namespace datum::rtl_test

@@ -1,4 +1,5 @@
-// The host's end of the board's AXI master: memory behind a latency, with answers in order, errors on demand and optional back pressure.
+// The host's end of the board's AXI master: memory behind a latency, with answers in order, errors on demand
+// and optional back pressure.
 #pragma once
 
 #include <array>
@@ -38,14 +39,20 @@ class HostBus {
 
   /// Accesses that begin in [first, first + bytes) are answered with an error and change nothing.
   void refuse(std::uint64_t first, std::uint64_t bytes) { refused_.push_back({first, bytes}); }
+
   void refuse_nothing() { refused_.clear(); }
+
   /// Chance that ready or valid is held back in a cycle, percent.
   void hold_back(unsigned percent, std::uint32_t seed);
 
   void begin_cycle();  // draws what this cycle holds back
+
   [[nodiscard]] bool read_address_ready() const noexcept { return !hold_[0] && reads_.size() < 1024; }
+
   [[nodiscard]] bool write_address_ready() const noexcept { return !hold_[1] && writes_.size() < 1024; }
+
   [[nodiscard]] bool write_data_ready() const noexcept { return !hold_[2] && !writes_.empty(); }
+
   [[nodiscard]] const BusAnswer* read_data() const;
   [[nodiscard]] const BusAnswer* write_answer() const;
 
@@ -54,10 +61,12 @@ class HostBus {
   void take_write_data(const BusWord& data, std::uint64_t strobe, bool last);
   void read_data_taken();
   void write_answer_taken();
+
   void end_cycle() { ++now_; }
 
   /// Address of each burst that was written, in order of its last beat.
   [[nodiscard]] const std::vector<std::uint64_t>& written_bursts() const noexcept { return written_; }
+
   [[nodiscard]] std::uint64_t read_bursts() const noexcept { return read_bursts_; }
 
  private:
@@ -67,10 +76,12 @@ class HostBus {
     unsigned beat = 0;
     bool failed = false;
   };
+
   struct Range {
     std::uint64_t first;
     std::uint64_t bytes;
   };
+
   [[nodiscard]] bool refused(std::uint64_t address) const;
   void prepare_read();
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <optional>
 #include <vector>
+#include <verilated.h>
 
 #include <gtest/gtest.h>
-#include <verilated.h>
 
 #include "Vdatum_mmu_checked.h"
 #include "tests/rtl/page_tables.hpp"
@@ -28,7 +28,8 @@ struct Answer {
   std::uint64_t cycles = 0;  // from the question's cycle to the answer's
 };
 
-/// Page tables in a memory that answers reads after a latency; a DMA that grants drains when the test lets it.
+/// Page tables in a memory that answers reads after a latency; a DMA that grants drains when the test lets
+/// it.
 class MmuBench {
  public:
   MmuBench() {
@@ -46,7 +47,9 @@ class MmuBench {
     cycle();
     set_root(0, tables.root());
   }
+
   ~MmuBench() { top_->final(); }
+
   MmuBench(const MmuBench&) = delete;
   MmuBench& operator=(const MmuBench&) = delete;
 
@@ -69,7 +72,9 @@ class MmuBench {
     top_->root_write_i = 0;
   }
 
-  void ask(unsigned port, std::uint64_t va, bool write, unsigned space = 0) { questions_[port].push_back({va, write, space}); }
+  void ask(unsigned port, std::uint64_t va, bool write, unsigned space = 0) {
+    questions_[port].push_back({va, write, space});
+  }
 
   /// Runs until every question is answered; answers by port in order.
   const std::vector<Answer>& answers(unsigned port) {
@@ -85,13 +90,15 @@ class MmuBench {
     return answers(port).back();
   }
 
-  void start_invalidation(bool everything, bool whole_space, unsigned space, std::uint64_t first, std::uint64_t last) {
+  void start_invalidation(bool everything, bool whole_space, unsigned space, std::uint64_t first,
+                          std::uint64_t last) {
     const auto first_page = first >> 12U;
     const auto last_page = last >> 12U;
     auto& what = top_->invalidate_what_i;
     what[0] = static_cast<IData>(last_page);
     what[1] = static_cast<IData>((last_page >> 32U) | (first_page << 4U));
-    what[2] = static_cast<IData>((first_page >> 28U) | (space << 8U) | (whole_space ? 1U << 16U : 0U) | (everything ? 1U << 17U : 0U));
+    what[2] = static_cast<IData>((first_page >> 28U) | (space << 8U) | (whole_space ? 1U << 16U : 0U) |
+                                 (everything ? 1U << 17U : 0U));
     top_->invalidate_start_i = 1;
     cycle();
     top_->invalidate_start_i = 0;
@@ -106,7 +113,9 @@ class MmuBench {
   }
 
   [[nodiscard]] bool invalidating() const { return top_->invalidate_busy_o != 0; }
+
   [[nodiscard]] bool drain_requested() const { return top_->drain_req_o != 0; }
+
   std::uint64_t invalidations = 0;
 
   void cycle() {
@@ -127,6 +136,7 @@ class MmuBench {
     std::uint64_t address;
     unsigned beats;
   };
+
   struct Question {
     std::uint64_t va;
     bool write;
@@ -148,7 +158,8 @@ class MmuBench {
       if (!questions_[p].empty()) {
         const auto& question = questions_[p].front();
         top_->req_valid_i = static_cast<SData>(top_->req_valid_i | (1U << p));
-        top_->req_i[p] = (std::uint64_t{question.space} << 37U) | ((question.va >> 12U) << 1U) | (question.write ? 1U : 0U);
+        top_->req_i[p] = (std::uint64_t{question.space} << 37U) | ((question.va >> 12U) << 1U) |
+                         (question.write ? 1U : 0U);
       }
     }
     top_->arready_i = 1;
@@ -162,7 +173,8 @@ class MmuBench {
           bits[(i + 3) / 32] |= 1U << ((i + 3) % 32);
         }
       }
-      bits[0] |= (read_->beats == 1 ? 1U : 0U) | (fail_reads || read_->address >= memory_bytes ? 3U << 1U : 0U);
+      bits[0] |=
+          (read_->beats == 1 ? 1U : 0U) | (fail_reads || read_->address >= memory_bytes ? 3U << 1U : 0U);
       std::copy(bits.begin(), bits.end(), top_->r_i.data());
     }
     top_->drain_ack_i = grant_drain && top_->drain_req_o;
@@ -173,8 +185,9 @@ class MmuBench {
       if (((top_->rsp_valid_o >> p) & 1U) != 0) {
         ASSERT_FALSE(open_[p].empty()) << "an answer without a question";
         const std::uint64_t raw = top_->rsp_o[p];
-        answers_[p].push_back({static_cast<Target>(raw >> 50U), (raw >> 10U) & 0xff'ffff'ffffU, static_cast<unsigned>((raw >> 8U) & 3U),
-                               static_cast<FaultReason>(raw & 0xffU), now_ - open_[p].front()});
+        answers_[p].push_back({static_cast<Target>(raw >> 50U), (raw >> 10U) & 0xff'ffff'ffffU,
+                               static_cast<unsigned>((raw >> 8U) & 3U), static_cast<FaultReason>(raw & 0xffU),
+                               now_ - open_[p].front()});
         open_[p].pop_front();
       }
       if (((top_->req_valid_i & top_->req_ready_o) >> p & 1U) != 0) {
@@ -189,7 +202,8 @@ class MmuBench {
       }
     }
     if (top_->arvalid_o) {
-      read_ = {now_ + latency_cycles, (top_->ar_o >> 4U) & ((1ULL << 52U) - 1), static_cast<unsigned>(top_->ar_o & 0xfU) + 1};
+      read_ = {now_ + latency_cycles, (top_->ar_o >> 4U) & ((1ULL << 52U) - 1),
+               static_cast<unsigned>(top_->ar_o & 0xfU) + 1};
       ++table_reads;
     }
     invalidations += top_->invalidate_done_o;
@@ -251,6 +265,7 @@ TEST(Mmu, given_broken_entries_when_asked_then_the_reason_says_what_is_wrong) {
     hw::Pte entry;
     unsigned level;
   };
+
   const Broken broken[] = {{0x1000'0000'0000, hw::Pte{good.raw | (1ULL << 9U)}, 0},
                            {0x1000'0000'1000, hw::Pte{good.raw | (1ULL << 63U)}, 0},
                            {0x1000'0000'2000, hw::Pte{good}.set_leaf(false), 0},
@@ -332,7 +347,8 @@ TEST(Mmu, given_a_large_page_when_a_part_of_it_is_invalidated_then_all_of_it_is_
   EXPECT_EQ(bench.translate(large + 0x1f'f000).frame, 0xbffU);
 }
 
-TEST(Mmu, given_a_drain_that_is_not_granted_when_invalidating_then_it_waits_and_questions_are_still_answered) {
+TEST(Mmu,
+     given_a_drain_that_is_not_granted_when_invalidating_then_it_waits_and_questions_are_still_answered) {
   MmuBench bench;
   bench.tables.map(va, PageTables::leaf(0x1000, false, true));
   bench.grant_drain = false;

@@ -5,8 +5,13 @@
 namespace datum::rtl_test {
 
 hw::Pte PageTables::leaf(std::uint64_t address, bool host, bool writable, unsigned ordinal) {
-  return hw::Pte{}.set_valid(true).set_leaf(true).set_host(host).set_writable(writable).set_ordinal(static_cast<std::uint8_t>(ordinal)).set_address_bytes(
-      address);
+  return hw::Pte{}
+      .set_valid(true)
+      .set_leaf(true)
+      .set_host(host)
+      .set_writable(writable)
+      .set_ordinal(static_cast<std::uint8_t>(ordinal))
+      .set_address_bytes(address);
 }
 
 std::uint64_t PageTables::entry_address(std::uint64_t va, unsigned level) {
@@ -33,7 +38,8 @@ void PageTables::map(std::uint64_t va, hw::Pte leaf, unsigned level) {
   memory_.put(entry_address(va, level), leaf);
 }
 
-void PageTables::map_range(std::uint64_t va, std::uint64_t address, std::uint64_t bytes, bool host, bool writable, unsigned ordinal) {
+void PageTables::map_range(std::uint64_t va, std::uint64_t address, std::uint64_t bytes, bool host,
+                           bool writable, unsigned ordinal) {
   for (std::uint64_t at = 0; at < bytes; at += 4096) {
     map(va + at, leaf(address + at, host, writable, ordinal));
   }

@@ -20,20 +20,21 @@ std::uint32_t RingDriver::add(hw::Descriptor descriptor) {
   return tail_;
 }
 
-void RingDriver::ring_doorbell() {
-  bench_.write32(hw::ring_tail(ring_), tail_);
-}
+void RingDriver::ring_doorbell() { bench_.write32(hw::ring_tail(ring_), tail_); }
 
 bool RingDriver::wait(std::uint32_t sequence, std::uint64_t limit) {
   return bench_.run_until([&] { return record().sequence() == sequence; }, limit);
 }
 
-hw::RingState RingDriver::state() {
-  return static_cast<hw::RingState>(bench_.read32(hw::ring_state(ring_)));
-}
+hw::RingState RingDriver::state() { return static_cast<hw::RingState>(bench_.read32(hw::ring_state(ring_))); }
 
 hw::Descriptor copy(std::uint64_t dst, std::uint64_t src, std::uint64_t bytes) {
-  return hw::Descriptor{}.set_opcode(hw::Opcode::copy).set_src_address(src).set_dst_address(dst).set_bytes(bytes).set_flag_complete(true);
+  return hw::Descriptor{}
+      .set_opcode(hw::Opcode::copy)
+      .set_src_address(src)
+      .set_dst_address(dst)
+      .set_bytes(bytes)
+      .set_flag_complete(true);
 }
 
 }  // namespace datum::rtl_test

@@ -15,7 +15,10 @@ class RingDriver {
 
   /// Host address of the completion record.
   [[nodiscard]] std::uint64_t record_address() const noexcept { return record_; }
-  [[nodiscard]] hw::CompletionRecord record() { return bench_.host.memory.get<hw::CompletionRecord>(record_); }
+
+  [[nodiscard]] hw::CompletionRecord record() {
+    return bench_.host.memory.get<hw::CompletionRecord>(record_);
+  }
 
   /// Puts a descriptor into the next slot; its sequence is the number of the slot plus one.
   std::uint32_t add(hw::Descriptor descriptor);
