@@ -125,10 +125,11 @@ ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hDriver, cons
   if (ppFunctionAddress == nullptr) {
     return refuse_null_pointer("ppFunctionAddress");
   }
-  *ppFunctionAddress = find_datum_extension(name);
-  if (*ppFunctionAddress == nullptr) {
+  void* address = find_datum_extension(name);
+  if (address == nullptr) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "name is not a function of an extension of this driver");
   }
+  *ppFunctionAddress = address;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -45,12 +45,13 @@ ze_result_t check_shape(std::size_t size, std::size_t alignment) {
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
   }
   if (alignment != 0 && !is_power_of_two(alignment)) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT, "alignment is not a power of two");
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                  fmt::format("alignment {} is not a power of two", alignment));
   }
   if (alignment > AddressWindow::max_alignment_bytes) {
-    return refuse(
-        ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
-        fmt::format("alignment is above the largest of {} bytes", AddressWindow::max_alignment_bytes));
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                  fmt::format("alignment {} is above the largest of {} bytes", alignment,
+                              AddressWindow::max_alignment_bytes));
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -64,7 +65,7 @@ ze_result_t check_limit(std::size_t size, const std::vector<Device*>& devices,
   }
   if (size > limit && !wishes.may_exceed_max_size) {
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-                  fmt::format("size is above maxMemAllocSize, {} bytes", limit));
+                  fmt::format("size {} is above maxMemAllocSize, {} bytes", size, limit));
   }
   return ZE_RESULT_SUCCESS;
 }
