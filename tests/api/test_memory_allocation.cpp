@@ -13,25 +13,29 @@ class MemoryAllocation : public ApiTest {
   /// Allocates, checks that a pointer is written exactly on success, frees. The answer of the call.
   [[nodiscard]] ze_result_t attempt(MemoryKind kind, std::size_t bytes, std::size_t alignment = 0) {
     void* pointer = untouched;
-    return judge(allocate_raw(kind, context(), device(), bytes, alignment, &pointer), pointer, alignment);
+    const ze_result_t result = allocate_raw(kind, context(), device(), bytes, alignment, &pointer);
+    return judge(result, pointer, alignment);
   }
 
   [[nodiscard]] ze_result_t attempt_device(const ze_device_mem_alloc_desc_t& description,
                                            std::size_t bytes = 64) {
     void* pointer = untouched;
-    return judge(zeMemAllocDevice(context(), &description, bytes, 0, device(), &pointer), pointer, 0);
+    const ze_result_t result = zeMemAllocDevice(context(), &description, bytes, 0, device(), &pointer);
+    return judge(result, pointer, 0);
   }
 
   [[nodiscard]] ze_result_t attempt_host(const ze_host_mem_alloc_desc_t& description,
                                          std::size_t bytes = 64) {
     void* pointer = untouched;
-    return judge(zeMemAllocHost(context(), &description, bytes, 0, &pointer), pointer, 0);
+    const ze_result_t result = zeMemAllocHost(context(), &description, bytes, 0, &pointer);
+    return judge(result, pointer, 0);
   }
 
   [[nodiscard]] ze_result_t attempt_shared(const ze_device_mem_alloc_desc_t& on_device,
                                            const ze_host_mem_alloc_desc_t& on_host) {
     void* pointer = untouched;
-    return judge(zeMemAllocShared(context(), &on_device, &on_host, 64, 0, device(), &pointer), pointer, 0);
+    const ze_result_t result = zeMemAllocShared(context(), &on_device, &on_host, 64, 0, device(), &pointer);
+    return judge(result, pointer, 0);
   }
 
  private:

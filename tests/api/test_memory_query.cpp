@@ -34,7 +34,7 @@ TEST_F(MemoryQuery, given_each_kind_of_memory_when_asked_then_type_device_and_pa
 
 TEST_F(MemoryQuery, given_pointers_into_the_middle_when_asked_then_they_are_the_same_allocation) {
   for (const MemoryKind kind : all_memory_kinds) {
-    const std::size_t size = (1U << 20U) + 1;
+    const std::size_t size = kind == MemoryKind::onchip ? 65'537 : (1U << 20U) + 1;
     const OwnedMemory block = memory(kind, size);
     const auto base_properties = properties(block.get());
     for (const std::size_t offset : {std::size_t{1}, std::size_t{4095}, std::size_t{4096}, size - 1}) {
