@@ -41,7 +41,8 @@ Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surrou
   if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {
     return std::move(status).error();
   }
-  return std::unique_ptr<Engine>(std::make_unique<RtlEngine>(surroundings));
+  return std::unique_ptr<Engine>(std::make_unique<RtlEngine>(
+      surroundings, surroundings.options.instrumented ? make_instrumented_board : make_fast_board));
 }
 
 }  // namespace datum::sim

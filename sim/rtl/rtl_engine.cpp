@@ -52,12 +52,13 @@ struct RtlEngine::Bench {
   HostSlave host;
 };
 
-RtlEngine::RtlEngine(const EngineSurroundings& surroundings)
+RtlEngine::RtlEngine(const EngineSurroundings& surroundings, BoardFactory make_board)
     : options_(surroundings.options),
       dram_array_(surroundings.dram),
       host_(surroundings.host),
       timebase_(surroundings.timebase),
-      hash_(surroundings.hash) {}
+      hash_(surroundings.hash),
+      make_board_(std::move(make_board)) {}
 
 RtlEngine::~RtlEngine() = default;
 
@@ -68,9 +69,8 @@ void RtlEngine::build() {
     settings.trace_file += fmt::format(".{}", builds_);  // keep what led to the loss
   }
   ++builds_;
-  auto model = options_.instrumented ? make_instrumented_board(settings) : make_fast_board(settings);
   bench_ = std::make_unique<Bench>(
-      std::move(model), dram_array_, host_,
+      make_board_(settings), dram_array_, host_,
       HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
 }
 

@@ -17,7 +17,10 @@ namespace datum::sim {
 
 class RtlEngine final : public Engine {
  public:
-  explicit RtlEngine(const EngineSurroundings& surroundings);
+  using BoardFactory = std::function<std::unique_ptr<VerilatedBoard>(const VerilatedSettings&)>;
+
+  /// `make_board` is called at the first power-on, and again at each that follows a loss.
+  RtlEngine(const EngineSurroundings& surroundings, BoardFactory make_board);
   ~RtlEngine() override;
 
   std::uint32_t read_register32(std::uint32_t offset) override;
@@ -56,6 +59,7 @@ class RtlEngine final : public Engine {
   HostBus& host_;
   const Timebase& timebase_;
   TransactionHash& hash_;
+  BoardFactory make_board_;
   std::unique_ptr<Bench> bench_;
   unsigned builds_ = 0;
   std::uint64_t cycle_ = 0;

@@ -103,16 +103,15 @@ void TestRing::disable() {
 std::uint32_t TestRing::push(hw::Descriptor descriptor) {
   const auto sequence = next_sequence_++;
   descriptor.set_sequence(sequence);
-  std::memcpy(memory_->data() + (tail_ % slots_) * sizeof descriptor, descriptor.words.data(),
-              sizeof descriptor);
+  const auto slot = (tail_ % slots_) * sizeof descriptor;
+  for (std::size_t word = descriptor.words.size(); word-- > 0;) {
+    memory_->set_word(slot + word * sizeof(std::uint64_t), descriptor.words[word]);
+  }
   ++tail_;
   return sequence;
 }
 
-void TestRing::ring_doorbell() {
-  std::atomic_thread_fence(std::memory_order_release);
-  driver_.registers().write32(hw::ring_tail(number_), tail_);
-}
+void TestRing::ring_doorbell() { driver_.registers().write32(hw::ring_tail(number_), tail_); }
 
 std::uint32_t TestRing::submit(hw::Descriptor descriptor) {
   descriptor.set_flag_complete(true);
