@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/device/limits.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum {
@@ -79,6 +80,11 @@ void EventMemory::give_back(std::uint32_t index) {
 
 Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devices, std::uint32_t count,
                                      std::uint32_t flags, bool timestamps) {
+  if (count > limits::max_pool_events) {
+    return make_error(ErrorCode::out_of_host_memory,
+                      fmt::format("a pool of {} events, the limit is {}", count, limits::max_pool_events),
+                      "create several pools");
+  }
   if (devices.empty()) {
     devices = context.devices();
   }

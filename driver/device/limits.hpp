@@ -86,6 +86,9 @@ inline constexpr unsigned reserve_divisor = 8;
 inline constexpr std::uint64_t staging_bytes = 256ULL << 10U;
 /// One descriptor moves at most this much, so that several channels share a large copy.
 inline constexpr std::uint64_t copy_piece_bytes = 64ULL << 20U;
+/// Events of one pool, 64 bytes of locked host memory each: 1 GiB, far above what programs use (one MPI start
+/// takes 12,288). More would lock the machine's memory away.
+inline constexpr std::uint32_t max_pool_events = 1U << 24U;
 /// Sentences of failures that are kept for whoever asks about an event later.
 inline constexpr unsigned kept_failures = 256;
 
