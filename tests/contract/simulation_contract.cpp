@@ -57,11 +57,13 @@ TEST_P(SimulationContract, an_idle_board_uses_no_processor_time) {
 TEST_P(SimulationContract, a_board_with_a_parked_ring_uses_hardly_any) {
   auto words = driver().host(0x1000);
   driver().map_host(space, host_va, *words);
+  // By the board's own speed, as a driver would: looking takes a slow board longer than a millisecond.
+  driver().registers().write32(hw::park_recheck_ns, 1'000'000 * function().clock().wait_scale);
   TestRing ring(driver(), 0, 4, {space});
   ring.submit(wait_descriptor(space, host_va, hw::WaitCondition::equal, 1));
   ASSERT_TRUE(ring.wait_for_state(hw::RingState::parked));
   ASSERT_TRUE(driver().until_quiescent());
-  // Of 300 ms: it looks at its word once in a millisecond, and sleeps in between.
+  // Of 300 ms: it wakes once in a millisecond, and sleeps in between.
   EXPECT_LT(cost_of_sleeping(), 150'000'000U);
 }
 
