@@ -64,7 +64,7 @@ Status reset_bus(Syscalls& syscalls, const PciDevice& device, int device_fd, std
   head.count = static_cast<std::uint32_t>(owners.size());
   std::vector<std::byte> request(head.argsz);
   std::memcpy(request.data(), &head, sizeof head);
-  std::memcpy(request.data() + sizeof head, owners.data(), owners.size_bytes());
+  std::ranges::copy(std::as_bytes(owners), request.begin() + sizeof head);
   const int result = syscalls.ioctl(device_fd, VFIO_DEVICE_PCI_HOT_RESET, request.data());
   if (result == -ENODEV || result == -ENOTTY) {
     return reset_unsupported(device, "with its bus");

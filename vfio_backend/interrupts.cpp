@@ -1,5 +1,6 @@
 #include "vfio_backend/interrupts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -25,7 +26,7 @@ std::vector<std::byte> irq_request(unsigned index, std::span<const std::int32_t>
   head.count = static_cast<std::uint32_t>(fds.size());
   std::vector<std::byte> bytes(head.argsz);
   std::memcpy(bytes.data(), &head, sizeof head);
-  std::memcpy(bytes.data() + sizeof head, fds.data(), fds.size_bytes());
+  std::ranges::copy(std::as_bytes(fds), bytes.begin() + sizeof head);
   return bytes;
 }
 

@@ -11,7 +11,7 @@ template <class Struct>
 [[nodiscard]] Struct zeroed() noexcept {
   static_assert(std::is_trivially_copyable_v<Struct>);
   Struct value;
-  std::memset(&value, 0, sizeof value);
+  std::memset(static_cast<void*>(&value), 0, sizeof value);
   return value;
 }
 
