@@ -29,6 +29,9 @@ ze_result_t check_list_descriptor(const ze_command_list_desc_t& desc) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "a list cannot be both in-order and of relaxed ordering");
   }
+  if ((desc.flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) != 0) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "lists cannot be cloned");
+  }
   if (desc.commandQueueGroupOrdinal >= queue_group_count) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("queue group ordinal {}, the device has {}", desc.commandQueueGroupOrdinal,
