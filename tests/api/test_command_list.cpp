@@ -252,6 +252,9 @@ TEST_F(CommandList, given_a_list_longer_than_any_ring_when_executed_then_all_its
 }
 
 TEST_F(CommandList, given_a_wait_list_without_an_array_when_appended_then_the_size_is_invalid) {
+  if (!null_arrays_reach_the_driver()) {
+    GTEST_SKIP() << "the loader makes an array of its own in this mode";
+  }
   const OwnedMemory block = memory(MemoryKind::host, 128);
   const unsigned char value = 1;
   const OwnedList list = create_list(context(), device());

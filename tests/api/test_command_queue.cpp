@@ -94,8 +94,10 @@ TEST_F(CommandQueue, given_illegal_descriptors_when_created_then_each_has_its_co
 
 TEST_F(CommandQueue, given_bad_execution_arguments_when_executed_then_each_has_its_code) {
   ze_command_list_handle_t none = nullptr;
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-            zeCommandQueueExecuteCommandLists(queue(), 1, nullptr, nullptr));
+  if (null_arrays_reach_the_driver()) {
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+              zeCommandQueueExecuteCommandLists(queue(), 1, nullptr, nullptr));
+  }
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, zeCommandQueueExecuteCommandLists(queue(), 0, &none, nullptr));
 }
 

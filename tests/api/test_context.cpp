@@ -58,6 +58,9 @@ TEST_F(Context, given_a_list_of_devices_when_created_then_the_context_serves_the
 }
 
 TEST_F(Context, given_devices_without_an_array_when_created_then_the_size_is_invalid) {
+  if (!null_arrays_reach_the_driver()) {
+    GTEST_SKIP() << "the loader makes an array of its own in this mode";
+  }
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   ze_context_handle_t made = untouched;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, zeContextCreateEx(driver(), &description, 1, nullptr, &made));
@@ -95,9 +98,10 @@ TEST_F(Context,
        given_a_context_with_live_memory_when_destroyed_then_it_is_gone_or_in_use_and_the_board_stays_usable) {
   OwnedContext other = create_context(driver());
   OwnedMemory block = allocate(MemoryKind::device, other, device(), 1 << 20);
-  const ze_result_t result = other.destroy();
+  const ze_result_t result = zeContextDestroy(other);
   if (result == ZE_RESULT_SUCCESS) {
     static_cast<void>(block.release());  // went with its context
+    static_cast<void>(other.release());
   } else {
     // The validation layer asks for children to be destroyed first.
     EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, result);

@@ -67,7 +67,9 @@ TEST_F(Event, given_pool_descriptors_when_created_then_each_has_its_code) {
   const ze_event_pool_desc_t legal = description(0, 1);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeEventPoolCreate(context(), nullptr, 0, nullptr, &made));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeEventPoolCreate(context(), &legal, 0, nullptr, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, zeEventPoolCreate(context(), &legal, 1, nullptr, &made));
+  if (null_arrays_reach_the_driver()) {
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, zeEventPoolCreate(context(), &legal, 1, nullptr, &made));
+  }
   ze_device_handle_t one = device();
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventPoolCreate(context(), &legal, 1, &one, &made));
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventPoolDestroy(made));
@@ -264,7 +266,9 @@ TEST_F(
 
 TEST_F(Event, given_bad_events_in_a_wait_list_when_appended_then_the_synchronisation_object_is_invalid) {
   const OwnedList list = create_list(context(), device());
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeCommandListAppendWaitOnEvents(list, 1, nullptr));
+  if (null_arrays_reach_the_driver()) {
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeCommandListAppendWaitOnEvents(list, 1, nullptr));
+  }
   DATUM_NEEDS_SURVIVABLE_BAD_HANDLES();
   ze_event_handle_t none = nullptr;
   const ze_result_t expected = under_validation() ? ZE_RESULT_ERROR_INVALID_NULL_HANDLE
@@ -281,12 +285,14 @@ TEST_F(Event, given_bad_events_in_a_wait_list_when_appended_then_the_synchronisa
 TEST_F(Event, given_a_pool_with_live_events_when_destroyed_then_it_is_in_use_or_the_events_are_harmless) {
   OwnedEventPool pool = create_event_pool(context(), 1);
   OwnedEvent event = create_event(pool);
-  const ze_result_t result = pool.destroy();
+  const ze_result_t result = zeEventPoolDestroy(pool);
   if (result != ZE_RESULT_SUCCESS) {
     EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, result);
     EXPECT_EQ(ZE_RESULT_SUCCESS, event.destroy());
+    EXPECT_EQ(ZE_RESULT_SUCCESS, pool.destroy());
     return;
   }
+  static_cast<void>(pool.release());
   if (stale_handles_are_survivable()) {
     EXPECT_NE(ZE_RESULT_NOT_READY, zeEventQueryStatus(event));
     static_cast<void>(event.destroy());

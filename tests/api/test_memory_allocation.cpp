@@ -228,9 +228,9 @@ TEST_F(MemoryAllocation, given_many_allocations_when_alive_then_none_overlaps_an
   std::set<std::pair<std::uintptr_t, std::uintptr_t>> ranges;
   std::vector<OwnedMemory> blocks;
   Random random(test_seed());
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     const MemoryKind kind = all_memory_kinds[random.below(5)];
-    const std::size_t bytes = random.between(1, 20000);
+    const std::size_t bytes = random.between(1, kind == MemoryKind::onchip ? 4096 : 20'000);
     blocks.push_back(memory(kind, bytes));
     const auto first = reinterpret_cast<std::uintptr_t>(blocks.back().get());
     const auto after = ranges.lower_bound({first, 0});

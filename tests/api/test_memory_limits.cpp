@@ -193,7 +193,7 @@ int scenario_host_memory_under_address_limit() {
   SCENARIO_REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
   const OwnedContext context = create_context(session().driver);
-  constexpr std::size_t bytes = 64U << 20U;
+  constexpr std::size_t bytes = 16U << 20U;
   std::vector<OwnedMemory> blocks;
   ze_result_t result = ZE_RESULT_SUCCESS;
   while (result == ZE_RESULT_SUCCESS) {
@@ -203,7 +203,7 @@ int scenario_host_memory_under_address_limit() {
       blocks.emplace_back(context.get(), pointer);
       static_cast<unsigned char*>(pointer)[bytes - 1] = 1;
     }
-    SCENARIO_REQUIRE(blocks.size() < 192);
+    SCENARIO_REQUIRE(blocks.size() < 400);
   }
   SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, result);
   SCENARIO_REQUIRE(!blocks.empty());

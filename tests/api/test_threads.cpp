@@ -46,7 +46,8 @@ class Threads : public ApiTest {
     std::vector<std::pair<OwnedMemory, std::size_t>> live;
     for (int round = 0; round < rounds; ++round) {
       const MemoryKind kind = all_memory_kinds[random.below(5)];
-      const std::size_t bytes = random.between(1, 9000);
+      // On-chip memory is small: a page for each live block of all threads fits.
+      const std::size_t bytes = random.between(1, kind == MemoryKind::onchip ? 4096 : 9000);
       void* pointer = nullptr;
       if (const auto result = allocate_raw(kind, context, device(), bytes, 0, &pointer);
           result != ZE_RESULT_SUCCESS) {

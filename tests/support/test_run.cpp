@@ -37,6 +37,8 @@ bool bad_handles_are_survivable() {
   return mode() == Mode::single || mode() == Mode::validation || mode() == Mode::two_boards;
 }
 
+bool null_arrays_reach_the_driver() { return mode() != Mode::wrapped; }
+
 bool stale_handles_are_survivable() { return mode() != Mode::wrapped; }
 
 bool on_rtl() { return environment("DATUM_BOARDS").find("rtl:") != std::string::npos; }

@@ -22,6 +22,9 @@ enum class Mode {
 /// A handle of a destroyed object gets past the loader: not where the loader has wrapped it and freed the
 /// wrapper.
 [[nodiscard]] bool stale_handles_are_survivable();
+/// Whether an array of handles is null gets past the loader: where it wraps handles it makes an array of its
+/// own.
+[[nodiscard]] bool null_arrays_reach_the_driver();
 /// The validation layer's own opinion comes before the driver's.
 [[nodiscard]] bool under_validation();
 
