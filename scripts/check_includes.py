@@ -22,7 +22,7 @@ ALLOWED = {
     "rtl_model/bench": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench"],
-    "tests": ["include", "driver", "vfio_backend", "sim", "rtl_model/bench", "tools"],
+    "tests": ["include", "driver", "vfio_backend", "sim", "rtl_model", "rtl_model/bench", "tools"],
 }
 
 # The one place where the driver learns which backends are linked into it.
