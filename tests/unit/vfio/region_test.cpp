@@ -1,5 +1,7 @@
 // BARs: what is mapped, what goes through the kernel, and that both give the same bytes.
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include <datum/hw/registers.hpp>
@@ -122,10 +124,12 @@ TEST_P(Regions, blocks_of_any_alignment_arrive_whole) {
     for (const std::size_t length : {0U, 1U, 3U, 8U, 21U, 4100U}) {
       std::vector<std::byte> got(length);
       memory().read_block(offset, got);
-      ASSERT_EQ(std::memcmp(got.data(), bytes.data() + offset, length), 0) << offset << " " << length;
+      ASSERT_TRUE(std::ranges::equal(got, std::span{bytes}.subspan(offset, length)))
+          << offset << " " << length;
       std::vector<std::byte> other(length, std::byte{0xa5});
       memory().write_block(offset, other);
-      ASSERT_EQ(std::memcmp(card_->memory() + offset, other.data(), length), 0) << offset << " " << length;
+      ASSERT_TRUE(std::ranges::equal(other, std::span{card_->memory() + offset, length}))
+          << offset << " " << length;
       ASSERT_EQ(card_->memory()[offset + length], bytes[offset + length]);
       memory().write_block(offset, got);
     }
