@@ -31,7 +31,8 @@ Result<Driver*> driver_of_process() {
   return ensure_driver();
 }
 
-/// SUCCESS, or why there is no driver.
+/// SUCCESS; else UNINITIALIZED, whatever the reason was, because a loader goes on to other drivers after that
+/// code alone. The sentence has the reason.
 ze_result_t initialise() {
   const Result<Driver*> driver = driver_of_process();
   if (driver.ok()) {
@@ -39,7 +40,7 @@ ze_result_t initialise() {
   }
   const ze_result_t code = answer(driver.error());
   tell_once();
-  return code;
+  return code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ? code : ZE_RESULT_ERROR_UNINITIALIZED;
 }
 
 ze_result_t give_driver(uint32_t* count, ze_driver_handle_t* drivers) {

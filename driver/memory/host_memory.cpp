@@ -51,7 +51,9 @@ Result<HostBlock> HostArena::allocate_pages(std::uint64_t bytes) {
     throw;
   }
   const std::uint64_t whole = align_up(bytes, small_page_bytes);
-  std::memset(pages->host, 0, whole);
+  if (!pages->whole_piece) {
+    std::memset(pages->host, 0, whole);  // a piece of its own is new, and zero already
+  }
   return HostBlock{pages->host, pages->iova(dma_), whole};
 }
 

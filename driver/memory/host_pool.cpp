@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,6 +16,23 @@
 namespace datum {
 namespace {
 
+// The board's memory is pinned: more than the system can give now would only end processes. Small pieces are
+// not worth the look.
+constexpr std::uint64_t worth_a_look_bytes = 64ULL << 20U;
+
+/// What the kernel says it could give without swapping; all ones where it does not say.
+std::uint64_t available_bytes() noexcept {
+  std::uint64_t kib = ~0ULL / 1024;
+  if (std::FILE* file = std::fopen("/proc/meminfo", "re")) {
+    char line[128];
+    while (std::fgets(line, sizeof(line), file) != nullptr &&
+           std::sscanf(line, "MemAvailable: %" SCNu64, &kib) != 1) {
+    }
+    std::fclose(file);
+  }
+  return kib * 1024;
+}
+
 Error host_memory_error(std::string message, int error) {
   return Error{ErrorCode::out_of_host_memory, error, std::move(message), {}};
 }
@@ -22,6 +41,14 @@ Error host_memory_error(std::string message, int error) {
 
 Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std::uint64_t bytes,
                                                      std::uint64_t alignment) {
+  if (bytes >= worth_a_look_bytes) {
+    if (const std::uint64_t available = available_bytes(); bytes > available) {
+      return host_memory_error(
+          fmt::format("{} bytes of host memory were asked for and the system has {} available", bytes,
+                      available),
+          0);
+    }
+  }
   std::unique_ptr<HostPiece> piece(new HostPiece(window));
   Result<AddressRange> range = window.take(bytes, alignment);
   if (!range.ok()) {
