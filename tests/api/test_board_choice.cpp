@@ -1,4 +1,7 @@
 // Which boards a process gets, and what it gets when DATUM_BOARDS makes no sense.
+#include <algorithm>
+#include <ostream>
+
 #include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
 #include "tests/support/child_process.hpp"
@@ -9,27 +12,35 @@ namespace {
 struct BadChoice {
   const char* name;
   const char* boards;
+  const char* named;  ///< what the sentence on standard error names
 };
+
+void PrintTo(const BadChoice& choice, std::ostream* out) { *out << choice.boards; }
 
 class BoardChoice : public ::testing::TestWithParam<BadChoice> {};
 
 TEST_P(BoardChoice,
        given_a_choice_of_boards_that_makes_no_sense_when_initialised_then_there_is_no_driver_and_no_crash) {
   const ChildOutcome outcome = run_scenario_in_child("init_fails", {{"DATUM_BOARDS", GetParam().boards}});
-  EXPECT_TRUE(outcome.succeeded()) << GetParam().boards << ": " << outcome.describe();
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_NE(std::string::npos, outcome.errors.find(GetParam().named)) << outcome.errors;
+  EXPECT_EQ(1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n'))
+      << "one line: " << outcome.errors;
+  EXPECT_EQ("", outcome.output);
 }
 
-INSTANTIATE_TEST_SUITE_P(Bad, BoardChoice,
-                         ::testing::Values(BadChoice{"unknown_scheme", "nonsense:"},
-                                           BadChoice{"unknown_option", "model:nonsense=1"},
-                                           BadChoice{"no_number", "model:memory=much"},
-                                           BadChoice{"odd_memory", "model:memory=3M"},
-                                           BadChoice{"no_memory", "model:memory=0"},
-                                           BadChoice{"huge_memory", "model:memory=99999999999G"},
-                                           BadChoice{"only_commas", ",,,"}, BadChoice{"a_colon", ":"},
-                                           BadChoice{"binary", "model:\xff\xfe"},
-                                           BadChoice{"card_that_is_not_there", "vfio:0000:ff:1f.7"}),
-                         [](const auto& instance) { return std::string(instance.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Bad, BoardChoice,
+    ::testing::Values(BadChoice{"unknown_scheme", "nonsense:", "'nonsense'"},
+                      BadChoice{"unknown_option", "model:nonsense=1", "nonsense=1"},
+                      BadChoice{"no_number", "model:memory=much", "memory=much"},
+                      BadChoice{"odd_memory", "model:memory=3M", "power of two"},
+                      BadChoice{"no_memory", "model:memory=0", "memory=0"},
+                      BadChoice{"huge_memory", "model:memory=99999999999G", "99999999999G"},
+                      BadChoice{"only_commas", ",,,", "DATUM_BOARDS"}, BadChoice{"a_colon", ":", "scheme"},
+                      BadChoice{"binary", "model:\xff\xfe", "no such option"},
+                      BadChoice{"card_that_is_not_there", "vfio:0000:ff:1f.7", "0000:ff:1f.7"}),
+    [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(BoardChoicePlugin, given_a_plugin_that_does_not_exist_when_initialised_then_there_is_no_driver) {
   const ChildOutcome outcome = run_scenario_in_child(

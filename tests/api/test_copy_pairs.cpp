@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <memory>
+#include <ostream>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -45,6 +46,8 @@ const char* name_of_place(Place place) {
       "stack",  "static_data", "file_private", "file_shared", "file_read_only"};
   return names[static_cast<std::size_t>(place)];
 }
+
+void PrintTo(Place place, std::ostream* out) { *out << name_of_place(place); }
 
 bool writable(Place place) { return place != Place::file_read_only; }
 

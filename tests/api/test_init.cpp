@@ -1,5 +1,6 @@
 // Initialisation with zeInit and zeDriverGet. The first answer of zeInit holds for the whole process, so each
 // flag gets a process.
+#include <ostream>
 #include <thread>
 
 #include "tests/api/scenarios.hpp"
@@ -48,6 +49,8 @@ struct FlagCase {
   const char* scenario;
   const char* what;
 };
+
+void PrintTo(const FlagCase& flags, std::ostream* out) { *out << flags.what; }
 
 class InitFlags : public ::testing::TestWithParam<FlagCase> {};
 

@@ -18,6 +18,9 @@ namespace {
 class ProcessLife : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ProcessLife, given_a_process_of_its_own_when_the_scenario_runs_then_it_ends_well_and_soon) {
+  if (under_validation() && std::string(GetParam()) == "static_destructor_uses_the_api") {
+    GTEST_SKIP() << "the validation layer's own statics are gone by then";
+  }
   const ChildOutcome outcome = run_scenario_in_child(GetParam());
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }

@@ -59,6 +59,9 @@ TEST_F(Sysman, given_a_device_when_asked_for_its_pci_address_then_it_is_that_of_
 }
 
 TEST_F(Sysman, given_memory_modules_when_asked_then_their_free_size_follows_allocations) {
+  if (under_validation()) {
+    GTEST_SKIP() << "the validation layer does not know the handles of memory modules";
+  }
   std::uint32_t count = 0;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEnumMemoryModules(devices_.front(), &count, nullptr));
   ASSERT_EQ(2U, count) << "DRAM and on-chip memory";

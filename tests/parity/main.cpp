@@ -103,7 +103,7 @@ unsigned shrink(const Program& program, const Boards& boards) {
 
 unsigned programs_by_effort() {
   const std::string effort = test::environment("DATUM_TEST_EFFORT", "quick");
-  return effort == "all" ? 400 : effort == "ci" ? 60 : effort == "newcomer" ? 40 : 12;
+  return effort == "all" ? 3000 : effort == "ci" ? 300 : effort == "newcomer" ? 200 : 40;
 }
 
 }  // namespace

@@ -93,6 +93,10 @@ OwnedList create_immediate_list(ze_context_handle_t context, ze_device_handle_t 
   description.flags = flags;
   OwnedList list;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListCreateImmediate(context, device, &description, list.address()));
+  if (under_validation()) {
+    // The lifetime checker takes an immediate list for a closed one until it is reset.
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListReset(list));
+  }
   return list;
 }
 
