@@ -82,7 +82,9 @@ CopyOutcome MemoryPort::copy(Physical from, Physical to, std::uint64_t bytes) {
     const auto target = local(to, source.size());
     count(to.target, target.size(), Side::write);
     counters_.cycle += Counters::beats(target.size());
-    std::memmove(target.data(), source.data(), target.size());
+    if (!target.empty()) {
+      std::memmove(target.data(), source.data(), target.size());  // the ranges may overlap
+    }
     done = target.size();
     watch_.written(to, done);
   }
