@@ -1,8 +1,8 @@
 #include "tools/demo/level_zero_session.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace datum::demo {
 
@@ -48,7 +48,7 @@ ze_driver_handle_t first_driver() {
   return driver;
 }
 
-} // namespace
+}  // namespace
 
 Session::Session() : driver_(first_driver()) {
   std::uint32_t count = 1;
@@ -111,4 +111,4 @@ std::optional<zex_datum_board_clock_t> Session::board_clock() const {
   return clock;
 }
 
-} // namespace datum::demo
+}  // namespace datum::demo

@@ -2,14 +2,14 @@
 // end.
 #pragma once
 
-#include <datum/ze_datum.h>
-
-#include <level_zero/ze_api.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <level_zero/ze_api.h>
+
+#include <datum/ze_datum.h>
 
 namespace datum::demo {
 
@@ -68,4 +68,4 @@ class Session {
   zex_datum_pfnDeviceGetBoardClock_t get_board_clock_ = nullptr;
 };
 
-} // namespace datum::demo
+}  // namespace datum::demo

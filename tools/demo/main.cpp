@@ -1,11 +1,5 @@
 // An ordinary Level Zero program: it knows the loader's interface and nothing of the board. scripts/demo sets
 // the environment that makes the loader pick Datum and Datum pick a board.
-#include "tools/demo/level_zero_session.hpp"
-#include "tools/demo/report.hpp"
-#include "tools/demo/round_trip.hpp"
-
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -14,6 +8,12 @@
 #include <string>
 #include <sys/stat.h>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "tools/demo/level_zero_session.hpp"
+#include "tools/demo/report.hpp"
+#include "tools/demo/round_trip.hpp"
 
 namespace {
 
@@ -38,7 +38,7 @@ std::vector<std::byte> read_file(const std::string& path) {
   return bytes;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2 || std::string(argv[1]) == "--help") {

@@ -1,10 +1,10 @@
 #include "tools/demo/report.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace datum::demo {
 
@@ -89,7 +89,7 @@ void print_queue_groups(const Session& session) {
   }
 }
 
-} // namespace
+}  // namespace
 
 void print_findings(const Session& session) {
   print_driver(session);
@@ -98,4 +98,4 @@ void print_findings(const Session& session) {
   print_queue_groups(session);
 }
 
-} // namespace datum::demo
+}  // namespace datum::demo

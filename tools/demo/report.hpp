@@ -10,4 +10,4 @@ void print_findings(const Session& session);
 /// "1.5 MiB", "4 GiB", "17 B".
 [[nodiscard]] std::string size_text(std::uint64_t bytes);
 
-} // namespace datum::demo
+}  // namespace datum::demo

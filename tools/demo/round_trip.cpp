@@ -1,13 +1,13 @@
 #include "tools/demo/round_trip.hpp"
 
-#include "tools/demo/report.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <string>
+
+#include <fmt/format.h>
+
+#include "tools/demo/report.hpp"
 
 namespace datum::demo {
 namespace {
@@ -46,7 +46,7 @@ bool report_comparison(std::span<const std::byte> expected, const std::byte* act
   return false;
 }
 
-} // namespace
+}  // namespace
 
 bool round_trip(const Session& session, std::span<const std::byte> file) {
   const Buffer source = session.allocate_host(file.size());
@@ -67,4 +67,4 @@ bool round_trip(const Session& session, std::span<const std::byte> file) {
   return report_comparison(file, static_cast<const std::byte*>(result.get()));
 }
 
-} // namespace datum::demo
+}  // namespace datum::demo
