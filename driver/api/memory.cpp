@@ -296,7 +296,7 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
   }
   pMemAllocProperties->type = type_of(allocation->kind);
   pMemAllocProperties->id = allocation->id;
-  pMemAllocProperties->pageSize = allocation->page_bytes;
+  pMemAllocProperties->pageSize = allocation->page_bytes();
   if (phDevice != nullptr) {
     *phDevice = allocation->device != nullptr
                     ? reinterpret_cast<ze_device_handle_t>(allocation->device->handle())

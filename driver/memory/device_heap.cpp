@@ -116,17 +116,19 @@ std::uint32_t DeviceHeap::block_with_free_page(Zone& zone) noexcept {
   return zone.first_partial != none ? zone.first_partial : find_free_block(zone);
 }
 
-std::uint64_t DeviceHeap::take_page(std::uint32_t block) noexcept {
-  const std::uint64_t first_word = std::uint64_t{block} * words_per_block;
-  std::uint64_t word = first_word;
+DeviceHeap::Neighbours DeviceHeap::take_neighbours(std::uint32_t block, std::uint64_t most) noexcept {
+  std::uint64_t word = std::uint64_t{block} * words_per_block;
   while (used_[word] == all_ones) {
     ++word;
   }
-  const auto bit = static_cast<unsigned>(std::countr_one(used_[word]));
-  used_[word] |= 1ULL << bit;
-  set_free_pages(block, blocks_[block].free_pages - 1U);
-  --zone_of(block).free_pages;
-  return word * 64 + bit;
+  const auto bit = static_cast<std::uint32_t>(std::countr_one(used_[word]));
+  const auto free_bits = static_cast<std::uint32_t>(std::countr_zero(used_[word] >> bit));
+  const std::uint32_t count =
+      std::min(static_cast<std::uint32_t>(std::min<std::uint64_t>(most, 64)), std::min(free_bits, 64 - bit));
+  used_[word] |= (count == 64 ? all_ones : (1ULL << count) - 1) << bit;
+  set_free_pages(block, blocks_[block].free_pages - count);
+  zone_of(block).free_pages -= count;
+  return {word * 64 + bit, count};
 }
 
 void DeviceHeap::append(std::vector<PageRun>& runs, std::uint64_t offset_bytes, std::uint64_t bytes) const {
@@ -154,16 +156,18 @@ std::uint64_t DeviceHeap::take_blocks(Zone& zone, std::uint64_t count, std::vect
 
 std::uint64_t DeviceHeap::take_pages(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs) {
   std::uint64_t taken = 0;
-  for (; taken < count; ++taken) {
+  while (taken < count) {
     const std::uint32_t block = block_with_free_page(zone);
     if (block == none) {
       break;
     }
     if (runs.size() == runs.capacity()) {
       runs.reserve(2 * runs.size() +
-                   1);  // before the page is taken, so that running out of host memory loses none
+                   1);  // before pages are taken, so that running out of host memory loses none
     }
-    append(runs, take_page(block) * small_page_bytes, small_page_bytes);
+    const Neighbours pages = take_neighbours(block, count - taken);
+    append(runs, pages.first * small_page_bytes, pages.count * small_page_bytes);
+    taken += pages.count;
   }
   return taken;
 }
@@ -225,7 +229,7 @@ Result<DeviceAddress> DeviceHeap::allocate_table() {
                       "no page for page tables is left in the part of the memory that the host sees through "
                       "the fixed aperture");
   }
-  const std::uint64_t page = take_page(block);
+  const std::uint64_t page = take_neighbours(block, 1).first;
   owners_[page] = owner_driver;
   block_has_owner_[block] = true;
   ++table_pages_;

@@ -95,7 +95,14 @@ class DeviceHeap {
   void set_free_pages(std::uint32_t block, std::uint32_t count) noexcept;
   [[nodiscard]] std::uint32_t find_free_block(Zone& zone) noexcept;
   [[nodiscard]] std::uint32_t block_with_free_page(Zone& zone) noexcept;
-  [[nodiscard]] std::uint64_t take_page(std::uint32_t block) noexcept;
+
+  /// Neighbouring free pages of a block that has some.
+  struct Neighbours {
+    std::uint64_t first = 0;
+    std::uint32_t count = 0;
+  };
+
+  [[nodiscard]] Neighbours take_neighbours(std::uint32_t block, std::uint64_t most) noexcept;
   std::uint64_t take_blocks(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs);
   std::uint64_t take_pages(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs);
   void append(std::vector<PageRun>& runs, std::uint64_t offset_bytes, std::uint64_t bytes) const;

@@ -168,6 +168,17 @@ Status PageTables::prepare(PageTable& table, std::uint64_t va, std::uint64_t byt
 }
 
 void PageTables::fill(PageTable& table, std::uint64_t va, std::uint64_t bytes, std::uint64_t entry) noexcept {
+  if (table.level == 0) {
+    const unsigned first = index_of(va, 0);
+    const auto count = static_cast<unsigned>(bytes >> shift_of(0));
+    for (unsigned index = first; index < first + count; ++index) {
+      table.valid_count = static_cast<std::uint16_t>(table.valid_count + (table.entries[index] == 0 ? 1 : 0));
+      table.entries[index] = entry;
+      entry += small_page_bytes;
+    }
+    mark_dirty(table, first, first + count);
+    return;
+  }
   for_each_part(table.level, va, bytes, [&](const Part& part) {
     PageTable* child = child_of(table, part.index);
     if (child != nullptr) {
@@ -182,6 +193,18 @@ bool PageTables::clear(std::uint64_t va, std::uint64_t bytes) noexcept { return 
 
 bool PageTables::clear_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept {
   bool seen = false;
+  if (table.level == 0) {
+    const unsigned first = index_of(va, 0);
+    const auto count = static_cast<unsigned>(bytes >> shift_of(0));
+    for (unsigned index = first; index < first + count; ++index) {
+      const bool was = table.entries[index] != 0;
+      seen = seen || (was && table.on_board[index]);
+      table.valid_count = static_cast<std::uint16_t>(table.valid_count - (was ? 1 : 0));
+      table.entries[index] = 0;
+    }
+    mark_dirty(table, first, first + count);
+    return seen;
+  }
   for_each_part(table.level, va, bytes, [&](const Part& part) {
     PageTable* child = child_of(table, part.index);
     if (child != nullptr) {

@@ -37,7 +37,7 @@ constexpr std::size_t words = sizeof(Allocation) / sizeof(std::uint64_t);
 
 /// A copy of an allocation that readers check for changes: `version` is odd while it is written. Records are
 /// used again and never given back.
-struct Record {
+struct alignas(64) Record {
   std::atomic<std::uint64_t> version{0};
   std::array<std::atomic<std::uint64_t>, words> content{};
 
@@ -173,17 +173,17 @@ Registry::~Registry() = default;
 
 Status Registry::insert(const Allocation& allocation) {
   const std::uintptr_t first = allocation.base;
-  const std::uintptr_t last = first + allocation.span_bytes - 1;
-  if (allocation.span_bytes == 0 || !is_aligned(first | allocation.span_bytes, small_page_bytes) ||
+  const std::uintptr_t last = first + allocation.span_bytes() - 1;
+  if (allocation.span_bytes() == 0 || !is_aligned(first | allocation.span_bytes(), small_page_bytes) ||
       last < first || last >= end_of_addresses) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at {:#x} are not whole pages of the address space",
-                                  allocation.span_bytes, first));
+                                  allocation.span_bytes(), first));
   }
   const std::scoped_lock lock(impl_->mutex);
   if (impl_->occupied(impl_->root, levels - 1, first, last)) {
     return make_error(ErrorCode::invalid_argument, fmt::format("{} bytes at {:#x} overlap a live allocation",
-                                                               allocation.span_bytes, first));
+                                                               allocation.span_bytes(), first));
   }
   impl_->prepare(impl_->root, levels - 1, first, last);
   Record* record = nullptr;
@@ -207,7 +207,7 @@ std::optional<Allocation> Registry::erase(std::uintptr_t base, const Context* ow
     return std::nullopt;
   }
   impl_->idle_records.push_back(as_record(entry));
-  impl_->fill(impl_->root, levels - 1, base, base + allocation.span_bytes - 1, 0);
+  impl_->fill(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, 0);
   return allocation;
 }
 
@@ -215,7 +215,7 @@ std::optional<Allocation> Registry::find(std::uintptr_t address) const noexcept 
   const std::uintptr_t entry = impl_->entry_for(address);
   Allocation allocation;
   if (!is_record(entry) || !as_record(entry)->read(allocation) ||
-      address - allocation.base >= allocation.span_bytes) {
+      address - allocation.base >= allocation.span_bytes()) {
     return std::nullopt;
   }
   return allocation;

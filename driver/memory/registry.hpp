@@ -1,6 +1,7 @@
 // Every live allocation by address: what a pointer is, in nanoseconds, from any thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,24 +18,29 @@ class MemoryBacking;
 
 enum class AllocationKind : std::uint8_t { device, host, shared, host_imported, virtual_reservation };
 
-/// One allocation. Constant while it is registered.
+/// One allocation. Constant while it is registered. Small, because the registry keeps it in one cache line.
 struct Allocation {
   std::uint64_t id = 0;          ///< never repeats in the process
   std::uintptr_t base = 0;       ///< first byte, the pointer that the application got
   std::uint64_t size_bytes = 0;  ///< as requested
-  std::uint64_t span_bytes = 0;  ///< as occupied: a multiple of 4 KiB
-  std::uint64_t page_bytes = 0;  ///< of the smallest page in it
   Context* context = nullptr;
   Device* device = nullptr;          ///< null for host allocations and shared ones without a device
   MemoryBacking* backing = nullptr;  ///< for whoever erased the allocation: what has to be given back
-  std::uint32_t ordinal = 0;
+  std::uint16_t ordinal = 0;
+  std::uint8_t page_shift = 12;  ///< of the smallest page in it
   AllocationKind kind = AllocationKind::device;
   bool read_only_for_device = false;
+  std::array<std::uint8_t, 3> unused{};
+
+  /// As occupied: whole pages.
+  [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }
+
+  [[nodiscard]] std::uint64_t page_bytes() const noexcept { return std::uint64_t{1} << page_shift; }
 
   [[nodiscard]] bool covers(std::uintptr_t address) const noexcept { return address - base < size_bytes; }
 };
 
-static_assert(std::is_trivially_copyable_v<Allocation> && sizeof(Allocation) % sizeof(std::uint64_t) == 0);
+static_assert(std::is_trivially_copyable_v<Allocation> && sizeof(Allocation) == 7 * sizeof(std::uint64_t));
 
 /// Ranges never overlap. Readers are wait-free, take no lock and never touch memory that was given back to
 /// the system; writers lock inside.

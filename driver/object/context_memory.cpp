@@ -15,11 +15,14 @@
 namespace datum {
 namespace {
 
-std::uint64_t smallest_page_of(const std::vector<PageRun>& runs) noexcept {
+constexpr std::uint8_t small_page_shift = 12;
+constexpr std::uint8_t large_page_shift = 21;
+
+std::uint8_t smallest_page_shift(const std::vector<PageRun>& runs) noexcept {
   const bool all_large = std::all_of(runs.begin(), runs.end(), [](const PageRun& run) {
     return is_aligned(run.first.offset_bytes | run.bytes, large_page_bytes);
   });
-  return all_large ? large_page_bytes : small_page_bytes;
+  return all_large ? large_page_shift : small_page_shift;
 }
 
 }  // namespace
@@ -68,7 +71,6 @@ Result<void*> Context::publish(std::shared_ptr<MemoryBacking> backing, Allocatio
   allocation.id = driver_.next_allocation_id();
   allocation.base = backing->base();
   allocation.size_bytes = bytes;
-  allocation.span_bytes = align_up(bytes, small_page_bytes);
   allocation.context = this;
   allocation.backing = backing.get();
   {
@@ -118,8 +120,8 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
   Allocation allocation;
   allocation.kind = AllocationKind::device;
   allocation.device = &device;
-  allocation.ordinal = ordinal;
-  allocation.page_bytes = smallest_page_of((*backing)->runs());
+  allocation.ordinal = static_cast<std::uint16_t>(ordinal);
+  allocation.page_shift = smallest_page_shift((*backing)->runs());
   return publish(std::move(*backing), allocation, bytes);
 }
 
@@ -159,7 +161,6 @@ Result<void*> Context::allocate_in_host(AllocationKind kind, Device* device, std
   Allocation allocation;
   allocation.kind = kind;
   allocation.device = device;
-  allocation.page_bytes = small_page_bytes;
   allocation.read_only_for_device = read_only_for_device;
   return publish(std::move(*backing), allocation, bytes);
 }
@@ -181,7 +182,7 @@ bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool 
     if (backing.on_device() && devices_[index] != allocation.device) {
       continue;
     }
-    if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes)) {
+    if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes())) {
       continue;
     }
     seen = true;
