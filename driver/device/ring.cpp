@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/device/board.hpp"
+#include "driver/device/doorbell_fence.hpp"
 #include "driver/device/register_wait.hpp"
 
 namespace datum {
@@ -94,8 +95,7 @@ void Ring::ring_doorbell() noexcept {
     return;
   }
   rung_ = filled_;
-  // The descriptors must be in memory before the board hears of them.
-  std::atomic_thread_fence(std::memory_order_release);
+  doorbell_fence();
   board_.write32(hw::ring_tail(index_), rung_);
 }
 
