@@ -23,7 +23,7 @@ class ContextTest : public ::testing::Test {
   explicit ContextTest(unsigned boards = 1) {
     std::vector<std::unique_ptr<Board>> opened;
     for (unsigned board = 0; board < boards; ++board) {
-      opened.push_back(test::open_model("memory=64M"));
+      opened.push_back(test::open_model("memory=16M"));
     }
     Result<std::unique_ptr<Driver>> driver = Driver::create(std::move(opened));
     if (!driver.ok()) {
