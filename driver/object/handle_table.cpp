@@ -136,7 +136,13 @@ void store(T& field, T value) noexcept {
 
 }  // namespace
 
-void use_handle_prefix(const ze_handle_t& prefix) noexcept { handle_prefix = prefix; }
+void use_handle_prefix(const ze_handle_t& prefix) noexcept {
+  // Several threads initialise at once, and all bring the same.
+  store(handle_prefix.pCore, prefix.pCore);
+  store(handle_prefix.pTools, prefix.pTools);
+  store(handle_prefix.pSysman, prefix.pSysman);
+  store(handle_prefix.pRuntime, prefix.pRuntime);
+}
 
 Result<HandleSlot*> register_handle(ObjectType type, void* object) {
   begin_process_life();
@@ -152,7 +158,8 @@ Result<HandleSlot*> register_handle(ObjectType type, void* object) {
   if (slot == nullptr) {
     return make_error(ErrorCode::out_of_host_memory, "no memory for another handle");
   }
-  slot->ddi = handle_prefix;
+  slot->ddi = ze_handle_t{load(handle_prefix.pCore), load(handle_prefix.pTools), load(handle_prefix.pSysman),
+                          load(handle_prefix.pRuntime)};
   store(slot->object, object);
   store(slot->life, process_life());
   store(slot->state, static_cast<std::uint32_t>(type));

@@ -47,7 +47,8 @@ class ContextTest : public ::testing::Test {
 
   /// Where the board's tables lead for `pointer`, everything committed.
   std::optional<std::uint64_t> translate(Context& context, const void* pointer, unsigned index = 0) {
-    EXPECT_TRUE(context.space(device(index)).commit().ok());
+    const Status committed = context.space(device(index)).commit();
+    EXPECT_TRUE(committed.ok()) << committed.error().message;
     return test::translate(device(index).board(), context.space(device(index)).number(),
                            reinterpret_cast<std::uintptr_t>(pointer));
   }
@@ -114,15 +115,14 @@ TEST_F(ContextTest,
 
 TEST_F(ContextTest, given_pages_of_one_context_when_another_gets_them_then_the_board_has_cleared_them) {
   const auto first = make_context();
-  const std::uint64_t all = device().heap(0).usable_bytes();
-  void* pointer = *first->allocate_device(device(), 0, all, 0);
+  void* pointer = *first->allocate_device(device(), 0, 2 * mib, 0);
   const std::uint64_t offset = *translate(*first, pointer);
   poke(offset, 0x5ec5e75e);
   ASSERT_TRUE(first->free(pointer).ok());
 
   const auto second = make_context();
-  void* others = *second->allocate_device(device(), 0, all, 0);
-  ASSERT_TRUE(translate(*second, others).has_value());
+  void* others = *second->allocate_device(device(), 0, 2 * mib, 0);
+  ASSERT_EQ(translate(*second, others), offset);
   EXPECT_EQ(peek(offset), 0U);
 }
 
@@ -130,18 +130,17 @@ TEST_F(
     ContextTest,
     given_pages_that_went_through_another_contexts_hands_unseen_when_a_third_gets_them_then_they_are_cleared_all_the_same) {
   const auto first = make_context();
-  const std::uint64_t all = device().heap(0).usable_bytes();
-  void* pointer = *first->allocate_device(device(), 0, all, 0);
+  void* pointer = *first->allocate_device(device(), 0, 2 * mib, 0);
   const std::uint64_t offset = *translate(*first, pointer);
   poke(offset, 0x5ec5e75e);
   ASSERT_TRUE(first->free(pointer).ok());
   ASSERT_TRUE(device().drain_quarantine().ok());
 
   const auto second = make_context();
-  void* unused = *second->allocate_device(device(), 0, all, 0);
+  void* unused = *second->allocate_device(device(), 0, 2 * mib, 0);
   ASSERT_TRUE(second->free(unused).ok());
-  void* used = *second->allocate_device(device(), 0, all, 0);
-  ASSERT_TRUE(translate(*second, used).has_value());
+  void* used = *second->allocate_device(device(), 0, 2 * mib, 0);
+  ASSERT_EQ(translate(*second, used), offset);
   EXPECT_EQ(peek(offset), 0U);
 }
 
