@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <dlfcn.h>
 
 #include "tests/support/process_resources.hpp"
 
@@ -59,6 +60,14 @@ void warm_up(const Session& opened) {
 const Session& session() {
   static const Session opened = open_session();
   return opened;
+}
+
+std::string last_error_text() {
+  // Not linked against: the older loader does not have it.
+  using Ask = ze_result_t (*)(ze_driver_handle_t, const char**);
+  const auto ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "zeDriverGetLastErrorDescription"));
+  const char* text = nullptr;
+  return ask != nullptr && ask(session().driver, &text) == ZE_RESULT_SUCCESS && text != nullptr ? text : "";
 }
 
 OwnedContext create_context(ze_driver_handle_t driver) {
@@ -178,7 +187,8 @@ OwnedMemory allocate(MemoryKind kind, ze_context_handle_t context, ze_device_han
                      std::size_t bytes, std::size_t alignment) {
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_SUCCESS, allocate_raw(kind, context, device, bytes, alignment, &pointer))
-      << bytes << " bytes of " << name_of(kind) << " memory, alignment " << alignment;
+      << bytes << " bytes of " << name_of(kind) << " memory, alignment " << alignment << ": "
+      << last_error_text();
   return {context, pointer};
 }
 
@@ -231,7 +241,7 @@ ze_result_t ApiTest::copy_code(void* to, const void* from, std::size_t bytes) {
 
 ze_result_t ApiTest::copy(void* to, const void* from, std::size_t bytes) {
   const ze_result_t result = copy_code(to, from, bytes);
-  EXPECT_EQ(ZE_RESULT_SUCCESS, result) << "copy of " << bytes << " bytes";
+  EXPECT_EQ(ZE_RESULT_SUCCESS, result) << "copy of " << bytes << " bytes: " << last_error_text();
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -29,6 +30,9 @@ struct Session {
 };
 
 [[nodiscard]] const Session& session();
+
+/// The driver's sentence about this thread's last error; empty where the loader is too old to ask.
+[[nodiscard]] std::string last_error_text();
 
 [[nodiscard]] OwnedContext create_context(ze_driver_handle_t driver);
 [[nodiscard]] OwnedQueue create_queue(ze_context_handle_t context, ze_device_handle_t device,
