@@ -1,5 +1,7 @@
 #include "driver/command/own_ring.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "driver/command/ring_pool.hpp"
@@ -32,51 +34,58 @@ Status OwnRing::clear(std::span<const PageRun> runs) {
       return started;
     }
   }
-  std::uint64_t bound_ns = limits::clear_base_ns;
   for (std::size_t index = 0; index < runs.size(); ++index) {
     const PageRun& run = runs[index];
     const std::uint64_t base = run.first.ordinal == 0 ? 0 : driver_space_onchip_base;
-    hw::Descriptor fill;
-    fill.set_opcode(hw::Opcode::fill)
-        .set_dst_space(0)
-        .set_dst_address(base + run.first.offset_bytes)
-        .set_bytes(run.bytes);
-    const bool last_of_batch = index + 1 == runs.size() || ring.free_slots() == 1;
-    fill.set_flag_complete(last_of_batch).set_flag_interrupt(last_of_batch);
-    bound_ns += run.bytes / small_page_bytes * limits::clear_ns_per_page;
-    ring.put(fill);
-    if (last_of_batch) {
-      ring.ring_doorbell();
-      device_.board().hub().board_has_work();
-      if (Status done = wait_until_drained(bound_ns); !done) {
-        return done;
+    for (std::uint64_t done_bytes = 0; done_bytes < run.bytes; done_bytes += limits::clear_piece_bytes) {
+      const std::uint64_t bytes = std::min(limits::clear_piece_bytes, run.bytes - done_bytes);
+      hw::Descriptor fill;
+      fill.set_opcode(hw::Opcode::fill)
+          .set_dst_space(0)
+          .set_dst_address(base + run.first.offset_bytes + done_bytes)
+          .set_bytes(bytes);
+      const bool last = index + 1 == runs.size() && done_bytes + bytes == run.bytes;
+      const bool last_of_batch = last || ring.free_slots() == 1;
+      // Each piece leaves a record, which is how progress shows.
+      fill.set_flag_complete(true).set_flag_interrupt(last_of_batch);
+      ring.put(fill);
+      if (last_of_batch) {
+        ring.ring_doorbell();
+        device_.board().hub().board_has_work();
+        if (Status drained = wait_until_drained(); !drained) {
+          return drained;
+        }
       }
-      bound_ns = limits::clear_base_ns;
     }
   }
   return {};
 }
 
-Status OwnRing::wait_until_drained(std::uint64_t bound_ns) {
+Status OwnRing::wait_until_drained() {
   Ring& ring = lent_->ring;
   std::optional<RingFault> fault;
-  const std::uint64_t bound = limits::scaled(bound_ns, device_.board().function().clock());
-  Status waited = device_.board().hub().wait(
-      [&] {
-        fault = ring.poll();
-        return fault.has_value() || lent_->drained();
-      },
-      bound);
-  if (waited && !fault) {
-    return {};
-  }
+  const std::uint64_t bound = limits::scaled(limits::clear_piece_ns, device_.board().function().clock());
+  Status waited;
+  std::uint32_t completed = 0;
+  do {
+    completed = ring.completed();
+    waited = device_.board().hub().wait(
+        [&] {
+          fault = ring.poll();
+          return fault.has_value() || lent_->drained();
+        },
+        bound);
+    if (waited && !fault) {
+      return {};
+    }
+  } while (!fault && waited.error().code == ErrorCode::not_ready && ring.completed() != completed);
   static_cast<void>(ring.stop());  // the next call starts it anew
   if (fault) {
     return make_error(ErrorCode::unknown, "the board could not clear pages: " + describe(*fault));
   }
   if (waited.error().code == ErrorCode::not_ready) {
     return make_error(ErrorCode::unknown,
-                      fmt::format("the board did not clear pages within {} ms", bound / limits::ns_per_ms));
+                      fmt::format("the board cleared no page for {} ms", bound / limits::ns_per_ms));
   }
   return waited;
 }

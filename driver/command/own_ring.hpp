@@ -26,7 +26,7 @@ class OwnRing {
  private:
   OwnRing(Device& device, std::unique_ptr<LentRing> lent) : device_(device), lent_(std::move(lent)) {}
 
-  Status wait_until_drained(std::uint64_t bound_ns);
+  Status wait_until_drained();
 
   Device& device_;
   std::mutex mutex_;

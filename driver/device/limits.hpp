@@ -25,9 +25,10 @@ inline constexpr std::uint64_t memory_ready_ns = 2 * ns_per_s;
 inline constexpr std::uint64_t invalidation_ns = 200 * ns_per_ms;
 /// Stopping a ring waits for its outstanding accesses, as above.
 inline constexpr std::uint64_t ring_stop_ns = 200 * ns_per_ms;
-/// Clearing pages: what a board that moves 100 MB/s needs, and a start-up allowance.
-inline constexpr std::uint64_t clear_base_ns = 500 * ns_per_ms;
-inline constexpr std::uint64_t clear_ns_per_page = small_page_bytes * 10;
+/// Clearing one piece of pages, counted from the last sign of progress: what a board that moves 10 MB/s
+/// needs, and a start-up allowance. A slow board that goes on is not a dead one, however much there is to
+/// clear.
+inline constexpr std::uint64_t clear_piece_ns = 600 * ns_per_ms;
 /// How often a sleeping waiter asks whether the board is still there. Cheap (one register), and a second is
 /// soon enough for a human.
 inline constexpr std::uint64_t health_check_ns = 500 * ns_per_ms;
@@ -84,6 +85,8 @@ inline constexpr unsigned own_ring_size_log2 = 6;
 inline constexpr unsigned reserve_divisor = 8;
 /// One piece of a copy that goes through staging memory.
 inline constexpr std::uint64_t staging_bytes = 256ULL << 10U;
+/// One descriptor clears at most this much, so that several channels share the work and progress shows.
+inline constexpr std::uint64_t clear_piece_bytes = 1ULL << 20U;
 /// One descriptor moves at most this much, so that several channels share a large copy.
 inline constexpr std::uint64_t copy_piece_bytes = 64ULL << 20U;
 /// Events of one pool, 64 bytes of locked host memory each: 1 GiB, far above what programs use (one MPI start
