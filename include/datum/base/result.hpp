@@ -1,4 +1,5 @@
-// Errors inside Datum: a code that maps to exactly one ze_result_t, the errno where there was one, a sentence and a hint.
+// Errors inside Datum: a code that maps to exactly one ze_result_t, the errno where there was one, a sentence
+// and a hint.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace datum {
 
-/// One enumerator for each result of the Level Zero specification that Datum produces (driver/api maps them one to one).
+/// One enumerator for each result of the Level Zero specification that Datum produces (driver/api maps them
+/// one to one).
 enum class ErrorCode : std::uint8_t {
   not_ready,
   device_lost,
@@ -48,26 +50,39 @@ struct Error {
   return Error{code, 0, std::move(message), std::move(hint)};
 }
 
-/// A value or an Error. Never empty; reading the wrong side is a programming error (std::get throws, which ends the process).
+/// A value or an Error. Never empty; reading the wrong side is a programming error (std::get throws, which
+/// ends the process).
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
+
   explicit operator bool() const noexcept { return ok(); }
 
   [[nodiscard]] T& value() & { return std::get<0>(state_); }
+
   [[nodiscard]] const T& value() const& { return std::get<0>(state_); }
+
   [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
+
   [[nodiscard]] T& operator*() & { return value(); }
+
   [[nodiscard]] const T& operator*() const& { return value(); }
+
   [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
+
   [[nodiscard]] T* operator->() { return &value(); }
+
   [[nodiscard]] const T* operator->() const { return &value(); }
 
   [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
+
   [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
 
  private:
@@ -78,11 +93,16 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}      // NOLINT(google-explicit-constructor)
+
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }
+
   explicit operator bool() const noexcept { return ok(); }
+
   [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
+
   [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
 
  private:

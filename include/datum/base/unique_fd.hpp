@@ -2,7 +2,6 @@
 #pragma once
 
 #include <unistd.h>
-
 #include <utility>
 
 namespace datum {
@@ -10,21 +9,29 @@ namespace datum {
 class UniqueFd {
  public:
   UniqueFd() noexcept = default;
+
   explicit UniqueFd(int fd) noexcept : fd_(fd) {}
+
   UniqueFd(UniqueFd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
   UniqueFd& operator=(UniqueFd&& other) noexcept {
     if (this != &other) {
       reset(std::exchange(other.fd_, -1));
     }
     return *this;
   }
+
   UniqueFd(const UniqueFd&) = delete;
   UniqueFd& operator=(const UniqueFd&) = delete;
+
   ~UniqueFd() { reset(); }
 
   [[nodiscard]] int get() const noexcept { return fd_; }
+
   [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
+
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+
   void reset(int fd = -1) noexcept {
     if (fd_ >= 0) {
       ::close(fd_);

@@ -1,5 +1,5 @@
-// The one seam: a PCIe function. Everything that differs between a card and a simulated board is behind this interface,
-// and nothing above it may ask which one it talks to, save for printing its name.
+// The one seam: a PCIe function. Everything that differs between a card and a simulated board is behind this
+// interface, and nothing above it may ask which one it talks to, save for printing its name.
 #pragma once
 
 #include <array>
@@ -39,9 +39,9 @@ struct PciAddress {
 
 /// Who the function is. Constant for its life.
 struct FunctionInfo {
-  std::string address;   ///< as it was opened: "vfio:0000:03:00.0", "rtl:seed=7", "model:"
-  std::string name;      ///< for people: "Datum RTL board (Verilator)"
-  PciAddress pci;        ///< simulated boards have domain 0xda70 and count up the device number
+  std::string address;  ///< as it was opened: "vfio:0000:03:00.0", "rtl:seed=7", "model:"
+  std::string name;     ///< for people: "Datum RTL board (Verilator)"
+  PciAddress pci;       ///< simulated boards have domain 0xda70 and count up the device number
   std::uint16_t vendor_id = 0;
   std::uint16_t device_id = 0;
   std::array<BarInfo, 6> bars{};
@@ -57,12 +57,12 @@ struct DescriptorKinds {
 
 /// What the driver has to keep to. Constant for the life of the function.
 struct FunctionLimits {
-  std::vector<IovaRange> iova_ranges;    ///< sorted, disjoint; dma_map refuses what is outside
-  std::uint64_t granule_bytes = 4096;    ///< of dma_map: IOVA, address and length are multiples of it
-  std::uint64_t max_mappings = 0;        ///< dma_map calls that may be live at once; 0: no known limit
-  std::uint64_t max_locked_bytes = 0;    ///< memory that may be mapped at once; 0: no known limit
-  DescriptorKinds can_export;            ///< export_memory
-  DescriptorKinds can_import;            ///< dma_map of a descriptor
+  std::vector<IovaRange> iova_ranges;        ///< sorted, disjoint; dma_map refuses what is outside
+  std::uint64_t granule_bytes = 4096;        ///< of dma_map: IOVA, address and length are multiples of it
+  std::uint64_t max_mappings = 0;            ///< dma_map calls that may be live at once; 0: no known limit
+  std::uint64_t max_locked_bytes = 0;        ///< memory that may be mapped at once; 0: no known limit
+  DescriptorKinds can_export;                ///< export_memory
+  DescriptorKinds can_import;                ///< dma_map of a descriptor
   bool shareable_between_processes = false;  ///< a second process may open a board of its own and import
 };
 
@@ -75,8 +75,9 @@ struct DmaFault {
 };
 
 /// One BAR. Reads of a function that is gone give all ones, as PCIe does; `health` tells the two apart.
-/// Every access is a single transaction of its size; offsets are naturally aligned (blocks: any) and lie inside the BAR (the
-/// caller's duty; outside, reads give all ones and writes are dropped). Safe from any thread.
+/// Every access is a single transaction of its size; offsets are naturally aligned (blocks: any) and lie
+/// inside the BAR (the caller's duty; outside, reads give all ones and writes are dropped). Safe from any
+/// thread.
 class Bar {
  public:
   virtual ~Bar() = default;
@@ -91,15 +92,17 @@ class Bar {
 
 /// The clock by which waits are bounded.
 struct Clock {
-  std::uint64_t now_ns = 0;     ///< monotonic: host time, or board time of a step-locked simulation
-  unsigned wait_scale = 1;      ///< the driver multiplies its own bounds by this; above 1 where the board runs slower than a card
+  std::uint64_t now_ns = 0;  ///< monotonic: host time, or board time of a step-locked simulation
+  unsigned wait_scale =
+      1;  ///< the driver multiplies its own bounds by this; above 1 where the board runs slower than a card
 };
 
 enum class WaitOutcome : std::uint8_t {
   interrupt,  ///< the vector was raised since the last wait on it
   woken,      ///< `wake_fd` became readable
   deadline,   ///< board clock reached the deadline
-  quiescent,  ///< step-locked only: nothing in flight, so the board will never raise it without a further call
+  quiescent,  ///< step-locked only: nothing in flight, so the board will never raise it without a further
+              ///< call
 };
 
 inline constexpr unsigned any_vector = ~0U;
@@ -114,31 +117,39 @@ class PcieFunction {
   [[nodiscard]] virtual const FunctionInfo& info() const noexcept = 0;
   [[nodiscard]] virtual const FunctionLimits& limits() const noexcept = 0;
 
-  /// The window of BAR `index`; the same object at each call, alive as long as the function. not_available: no such BAR.
+  /// The window of BAR `index`; the same object at each call, alive as long as the function. not_available:
+  /// no such BAR.
   virtual Result<Bar*> bar(unsigned index) = 0;
 
-  /// Makes `host` visible to the board at `iova`. The caller chose the IOVA, keeps the memory mapped until dma_unmap and owns it.
-  /// invalid_argument: misaligned, empty, outside iova_ranges or overlapping a live mapping; out_of_host_memory: locked-memory or mapping limit;
-  /// insufficient_permissions: the host range cannot be accessed that way.
+  /// Makes `host` visible to the board at `iova`. The caller chose the IOVA, keeps the memory mapped until
+  /// dma_unmap and owns it. invalid_argument: misaligned, empty, outside iova_ranges or overlapping a live
+  /// mapping; out_of_host_memory: locked-memory or mapping limit; insufficient_permissions: the host range
+  /// cannot be accessed that way.
   virtual Status dma_map(Iova iova, std::span<std::byte> host, DmaAccess access) = 0;
 
-  /// The same for [`offset`, `offset` + `bytes`) of a file descriptor of a kind in `limits().can_import`; the descriptor may be closed afterwards.
-  virtual Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes, DmaAccess access) = 0;
+  /// The same for [`offset`, `offset` + `bytes`) of a file descriptor of a kind in `limits().can_import`; the
+  /// descriptor may be closed afterwards.
+  virtual Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                            DmaAccess access) = 0;
 
-  /// Undoes exactly one dma_map. When it returns the board can no longer reach the memory. invalid_argument: no such mapping.
+  /// Undoes exactly one dma_map. When it returns the board can no longer reach the memory. invalid_argument:
+  /// no such mapping.
   virtual Status dma_unmap(Iova iova, std::uint64_t bytes) = 0;
 
-  /// An eventfd that becomes readable when the board raises `vector`; owned by the function. `wait` consumes its counter.
+  /// An eventfd that becomes readable when the board raises `vector`; owned by the function. `wait` consumes
+  /// its counter.
   virtual Result<int> interrupt_fd(unsigned vector) = 0;
 
-  /// Waits until `vector` (or any_vector) is raised, `wake_fd` (an eventfd of the caller, -1: none; not consumed) is readable, or `clock().now_ns`
-  /// reaches `deadline_ns` (no_deadline: never). A vector raised before the call and not yet consumed returns at once.
-  /// Waiting costs no processor time. device_lost when the board is gone.
+  /// Waits until `vector` (or any_vector) is raised, `wake_fd` (an eventfd of the caller, -1: none; not
+  /// consumed) is readable, or `clock().now_ns` reaches `deadline_ns` (no_deadline: never). A vector raised
+  /// before the call and not yet consumed returns at once. Waiting costs no processor time. device_lost when
+  /// the board is gone.
   virtual Result<WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) = 0;
 
   [[nodiscard]] virtual Clock clock() noexcept = 0;
 
-  /// Puts the function into its power-on state; DMA mappings survive. Lifts a loss if the board answers again.
+  /// Puts the function into its power-on state; DMA mappings survive. Lifts a loss if the board answers
+  /// again.
   virtual Status reset(ResetKind kind) = 0;
 
   /// Success, or device_lost with the reason in words.
@@ -147,10 +158,12 @@ class PcieFunction {
   /// IOMMU faults since the last call, oldest first (the oldest 256 are kept).
   virtual std::vector<DmaFault> take_dma_faults() = 0;
 
-  /// A descriptor whose offset 0 is the first byte of [`first`, `first` + `bytes`) of the board's memory. unsupported_feature where limits() says so.
+  /// A descriptor whose offset 0 is the first byte of [`first`, `first` + `bytes`) of the board's memory.
+  /// unsupported_feature where limits() says so.
   virtual Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) = 0;
 
-  /// Called once in every turn of a polling loop. A card pauses the core, a step-locked simulation runs the board for a while.
+  /// Called once in every turn of a polling loop. A card pauses the core, a step-locked simulation runs the
+  /// board for a while.
   virtual void relax() noexcept = 0;
 };
 
