@@ -17,12 +17,12 @@ ALLOWED = {
     "driver/memory": ["driver/device", "include"],
     "driver/device": ["include"],
     "vfio_backend": ["include"],
-    "sim": ["include", "rtl_model"],
-    "rtl_model": [],
+    "sim": ["include", "rtl_model/verilated_runtime"],
+    "rtl_model/verilated_runtime": [],
     "rtl_model/bench": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench"],
-    "tests": ["include", "driver", "vfio_backend", "sim", "rtl_model", "rtl_model/bench", "tools"],
+    "tests": ["include", "driver", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
 }
 
 # The one place where the driver learns which backends are linked into it.

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "rtl_model/verilated_failure.hpp"
+#include "rtl_model/verilated_runtime/verilated_failure.hpp"
 
 namespace datum::sim {
 

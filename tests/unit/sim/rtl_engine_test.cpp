@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "rtl_model/verilated_failure.hpp"
+#include "rtl_model/verilated_runtime/verilated_failure.hpp"
 #include "sim/backend.hpp"
 #include "sim/rtl/rtl_engine.hpp"
 

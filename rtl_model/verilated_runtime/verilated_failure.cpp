@@ -1,4 +1,4 @@
-#include "rtl_model/verilated_failure.hpp"
+#include "rtl_model/verilated_runtime/verilated_failure.hpp"
 
 #include <array>
 #include <cstdarg>
