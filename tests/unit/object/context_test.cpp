@@ -119,6 +119,7 @@ TEST_F(ContextTest, given_pages_of_one_context_when_another_gets_them_then_the_b
   const std::uint64_t offset = *translate(*first, pointer);
   poke(offset, 0x5ec5e75e);
   ASSERT_TRUE(first->free(pointer).ok());
+  ASSERT_TRUE(device().drain_quarantine().ok());
 
   const auto second = make_context();
   void* others = *second->allocate_device(device(), 0, 2 * mib, 0);
