@@ -178,7 +178,7 @@ TEST_F(MemoryLimits, given_usable_memory_asked_for_when_a_block_comes_and_goes_t
 
 TEST_F(MemoryLimits,
        given_a_limit_on_the_address_space_when_host_memory_runs_out_then_that_is_an_error_and_no_end) {
-  if (address_sanitizer()) {
+  if (sanitized()) {
     GTEST_SKIP() << "the sanitizer needs the address space for itself";
   }
   const ChildOutcome outcome =

@@ -23,7 +23,7 @@ class Resources : public ApiTest {
     }
     EXPECT_LE(open_descriptors(), descriptors);
     EXPECT_LE(thread_count(), threads);
-    if (!address_sanitizer()) {  // those keep books of their own in memory
+    if (!sanitized()) {  // those keep books of their own in memory
       EXPECT_LE(memory_mappings(), mappings + 4) << "malloc may take a few of its own";
       EXPECT_LE(resident_bytes(), resident + (8U << 20U));
     }

@@ -38,9 +38,11 @@ template <class T>
 }
 
 /// The program was built with a sanitizer that owns the address space (limits on it cannot be tested).
-[[nodiscard]] constexpr bool address_sanitizer() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+[[nodiscard]] constexpr bool sanitized() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // as GCC says it
   return true;
+#elif defined(__has_feature)  // as clang does
+  return __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
   return false;
 #endif
