@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -75,19 +72,6 @@ TEST(AddressWindow, given_memory_of_the_process_then_it_is_not_the_windows) {
   EXPECT_FALSE(window->overlaps(reinterpret_cast<std::uintptr_t>(&local), sizeof(local)));
   const AddressRange range = *window->take(4096, 1);
   EXPECT_TRUE(window->overlaps(range.base + 1, 1));
-}
-
-TEST(AddressWindow, given_a_limit_of_address_space_then_a_smaller_window_is_reserved) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const rlimit limit{2ULL << 30U, 2ULL << 30U};
-    ::setrlimit(RLIMIT_AS, &limit);
-    Result<std::unique_ptr<AddressWindow>> window = AddressWindow::reserve();
-    ::_exit(window.ok() && (*window)->take(4096, 1).ok() ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
 }
 
 TEST(AddressWindowDeathTest, given_a_range_that_nobody_mapped_when_the_host_touches_it_then_it_faults) {

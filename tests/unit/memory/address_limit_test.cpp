@@ -1,0 +1,27 @@
+#include <memory>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "driver/memory/address_window.hpp"
+
+namespace datum {
+namespace {
+
+TEST(AddressWindow, given_a_limit_of_address_space_then_a_smaller_window_is_reserved) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{2ULL << 30U, 2ULL << 30U};
+    ::setrlimit(RLIMIT_AS, &limit);
+    Result<std::unique_ptr<AddressWindow>> window = AddressWindow::reserve();
+    ::_exit(window.ok() && (*window)->take(4096, 1).ok() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+}  // namespace
+}  // namespace datum
