@@ -102,34 +102,8 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
 ze_result_t zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                          const ze_command_queue_desc_t* altdesc,
                                          ze_command_list_handle_t* phCommandList) {
-  auto* context = find<Context>(hContext);
-  if (context == nullptr) {
-    return refuse_handle(hContext, "hContext");
-  }
-  auto* device = find<Device>(hDevice);
-  if (device == nullptr) {
-    return refuse_handle(hDevice, "hDevice");
-  }
-  if (altdesc == nullptr) {
-    return refuse_null_pointer("altdesc");
-  }
-  if (phCommandList == nullptr) {
-    return refuse_null_pointer("phCommandList");
-  }
-  QueueSettings settings;
-  if (const ze_result_t checked = check_queue_descriptor(*device, *altdesc, settings);
-      checked != ZE_RESULT_SUCCESS) {
-    return checked;
-  }
-  if (!context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device is not one of the context's");
-  }
-  Result<CommandList*> list = CommandList::create_immediate(*context, *device, settings);
-  if (!list) {
-    return answer(list.error());
-  }
-  *phCommandList = reinterpret_cast<ze_command_list_handle_t>((*list)->handle());
-  return ZE_RESULT_SUCCESS;
+  return create_from_queue_descriptor(hContext, hDevice, altdesc, phCommandList, {"altdesc", "phCommandList"},
+                                      CommandList::create_immediate);
 }
 
 ze_result_t zeCommandListDestroy(ze_command_list_handle_t hCommandList) {

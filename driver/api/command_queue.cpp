@@ -53,34 +53,8 @@ ze_result_t check_queue_descriptor(Device& device, const ze_command_queue_desc_t
 ze_result_t zeCommandQueueCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice,
                                  const ze_command_queue_desc_t* desc,
                                  ze_command_queue_handle_t* phCommandQueue) {
-  auto* context = find<Context>(hContext);
-  if (context == nullptr) {
-    return refuse_handle(hContext, "hContext");
-  }
-  auto* device = find<Device>(hDevice);
-  if (device == nullptr) {
-    return refuse_handle(hDevice, "hDevice");
-  }
-  if (desc == nullptr) {
-    return refuse_null_pointer("desc");
-  }
-  if (phCommandQueue == nullptr) {
-    return refuse_null_pointer("phCommandQueue");
-  }
-  QueueSettings settings;
-  if (const ze_result_t checked = check_queue_descriptor(*device, *desc, settings);
-      checked != ZE_RESULT_SUCCESS) {
-    return checked;
-  }
-  if (!context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device is not one of the context's");
-  }
-  Result<CommandQueue*> queue = CommandQueue::create(*context, *device, settings);
-  if (!queue) {
-    return answer(queue.error());
-  }
-  *phCommandQueue = reinterpret_cast<ze_command_queue_handle_t>((*queue)->handle());
-  return ZE_RESULT_SUCCESS;
+  return create_from_queue_descriptor(hContext, hDevice, desc, phCommandQueue, {"desc", "phCommandQueue"},
+                                      CommandQueue::create);
 }
 
 ze_result_t zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue) {
