@@ -1,3 +1,5 @@
+#include <ostream>
+
 #include <gtest/gtest.h>
 
 #include "driver/device/board.hpp"
@@ -99,6 +101,10 @@ struct Nonsense {
   std::uint64_t value;
   bool wide;
 };
+
+/// GoogleTest would print the bytes, with addresses in them, and ctest would take that for a part of the
+/// test's name.
+void PrintTo(const Nonsense& nonsense, std::ostream* to) { *to << nonsense.name; }
 
 class BoardNonsenseTest : public BoardTest, public ::testing::WithParamInterface<Nonsense> {};
 
