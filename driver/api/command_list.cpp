@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/queue_descriptor.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -29,15 +30,28 @@ ze_result_t check_list_descriptor(const ze_command_list_desc_t& desc) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "a list cannot be both in-order and of relaxed ordering");
   }
-  if ((desc.flags & ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE) != 0) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "lists cannot be cloned");
-  }
   if (desc.commandQueueGroupOrdinal >= queue_group_count) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("queue group ordinal {}, the device has {}", desc.commandQueueGroupOrdinal,
                               queue_group_count));
   }
   return ZE_RESULT_SUCCESS;
+}
+
+/// Whether the list is created with ze_mutable_command_list_exp_desc_t.
+ze_result_t read_mutable(const void* extensions, bool& is_mutable) {
+  return for_each_extension(extensions, [&](ze_structure_type_t stype, const void* structure) {
+    if (stype != ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC) {
+      return ZE_RESULT_SUCCESS;
+    }
+    const auto& desc = *static_cast<const ze_mutable_command_list_exp_desc_t*>(structure);
+    if (desc.flags > ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED) {
+      return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                    fmt::format("unknown mutable list flags {:#x}", desc.flags));
+    }
+    is_mutable = true;
+    return ZE_RESULT_SUCCESS;
+  });
 }
 
 /// `Value(list)` into `*to`.
@@ -86,12 +100,16 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
   if (const ze_result_t checked = check_list_descriptor(*desc); checked != ZE_RESULT_SUCCESS) {
     return checked;
   }
+  bool is_mutable = false;
+  if (const ze_result_t read = read_mutable(desc->pNext, is_mutable); read != ZE_RESULT_SUCCESS) {
+    return read;
+  }
   if (!context->has(*device)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device is not one of the context's");
   }
   const bool in_order = (desc->flags & ZE_COMMAND_LIST_FLAG_IN_ORDER) != 0;
-  Result<CommandList*> list =
-      CommandList::create(*context, *device, desc->commandQueueGroupOrdinal, desc->flags, in_order);
+  Result<CommandList*> list = CommandList::create(*context, *device, desc->commandQueueGroupOrdinal,
+                                                  desc->flags, in_order, is_mutable);
   if (!list) {
     return answer(list.error());
   }

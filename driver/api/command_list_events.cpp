@@ -110,6 +110,9 @@ ze_result_t zeCommandListAppendEventReset(ze_command_list_handle_t hCommandList,
   if (const ze_result_t found = find_subject(*list, hEvent, event); found != ZE_RESULT_SUCCESS) {
     return found;
   }
+  if (event->counter_based()) {
+    return refuse(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, "a counter-based event is never reset");
+  }
   return answer(list->append(ResetEventCommand{EventReference(event)}, nullptr, {}));
 }
 
@@ -181,6 +184,29 @@ ze_result_t zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t hC
     bodies.emplace_back(SynchronizeCommand{});
   }
   return answer(list->append(bodies, events.signal(), events.waits()));
+}
+
+ze_result_t zeCommandListAppendHostFunction(ze_command_list_handle_t hCommandList,
+                                            ze_host_function_callback_t pfnHostFunction, void* pUserData,
+                                            const void* pNext, ze_event_handle_t hSignalEvent,
+                                            uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  auto* list = find<CommandList>(hCommandList);
+  if (list == nullptr) {
+    return refuse_handle(hCommandList, "hCommandList");
+  }
+  if (pfnHostFunction == nullptr) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "pfnHostFunction is null");
+  }
+  if (pNext != nullptr) {
+    return refuse_extension();
+  }
+  Synchronization events;
+  if (const ze_result_t found = events.resolve(*list, hSignalEvent, numWaitEvents, phWaitEvents);
+      found != ZE_RESULT_SUCCESS) {
+    return found;
+  }
+  return answer(
+      list->append(HostFunctionCommand{pfnHostFunction, pUserData}, events.signal(), events.waits()));
 }
 
 }  // namespace datum::api

@@ -160,6 +160,18 @@ ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t hCommandList,
   return append_copy(*list, nullptr, dstptr, srcptr, size, events);
 }
 
+ze_result_t zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t hCommandList, void* dstptr,
+                                                        const void* srcptr, size_t size, const void* pNext,
+                                                        ze_event_handle_t hSignalEvent,
+                                                        uint32_t numWaitEvents,
+                                                        ze_event_handle_t* phWaitEvents) {
+  if (find<CommandList>(hCommandList) != nullptr && pNext != nullptr) {
+    return refuse_extension();
+  }
+  return api::zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents,
+                                            phWaitEvents);
+}
+
 ze_result_t zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t hCommandList, void* dstptr,
                                                      ze_context_handle_t hContextSrc, const void* srcptr,
                                                      size_t size, ze_event_handle_t hSignalEvent,
@@ -231,6 +243,18 @@ ze_result_t zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList,
   command.pattern_log2 = static_cast<std::uint8_t>(std::countr_zero(pattern_size));
   std::memcpy(command.pattern.data(), pattern, pattern_size);
   return answer(list->append(command, events.signal(), events.waits()));
+}
+
+ze_result_t zeCommandListAppendMemoryFillWithParameters(ze_command_list_handle_t hCommandList, void* ptr,
+                                                        const void* pattern, size_t pattern_size, size_t size,
+                                                        const void* pNext, ze_event_handle_t hSignalEvent,
+                                                        uint32_t numWaitEvents,
+                                                        ze_event_handle_t* phWaitEvents) {
+  if (find<CommandList>(hCommandList) != nullptr && pNext != nullptr) {
+    return refuse_extension();
+  }
+  return api::zeCommandListAppendMemoryFill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent,
+                                            numWaitEvents, phWaitEvents);
 }
 
 ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t hCommandList, void* dstptr,

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <time.h>
 
 #include "driver/api/device_identity.hpp"
+#include "driver/api/event_capabilities.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/device/clock_pair.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/object/driver.hpp"
 
@@ -19,12 +20,6 @@ namespace {
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t fill_pattern_bytes = 16;
 constexpr std::uint32_t timestamp_bits = 64;
-
-std::uint64_t host_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * ns_per_second + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 /// The start of nearly every function here: the device, or why there is none; and that the output is there.
 struct Found {
@@ -128,9 +123,14 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
       static_cast<ze_device_ip_version_ext_t*>(structure)->ipVersion =
           found.device->board().capabilities().version;
     } else if (type == ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES) {
-      static_cast<ze_event_query_kernel_timestamps_ext_properties_t*>(structure)->flags = 0;
+      static_cast<ze_event_query_kernel_timestamps_ext_properties_t*>(structure)->flags =
+          timestamp_query_flags;
     } else if (type == ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES) {
-      static_cast<ze_device_event_properties_t*>(structure)->flags = 0;
+      static_cast<ze_device_event_properties_t*>(structure)->flags = counter_based_extras;
+    } else if (type == ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES) {
+      auto& found_flags = *static_cast<ze_mutable_command_list_exp_properties_t*>(structure);
+      found_flags.mutableCommandListFlags = 0;
+      found_flags.mutableCommandFlags = mutable_command_flags;
     } else if (type == ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES) {
       static_cast<ze_device_usablemem_size_ext_properties_t*>(structure)->currUsableMemSize =
           found.device->heap(0).free_bytes();
@@ -242,14 +242,12 @@ ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice, uint64_t* ho
   if (deviceTimestamp == nullptr) {
     return refuse_null_pointer("deviceTimestamp");
   }
-  const std::uint64_t before = host_ns();
-  const std::uint64_t on_board = device->board().read_timer();
-  const std::uint64_t after = host_ns();
+  const ClockPair clocks = read_clock_pair(device->board());
   if (const Status alive = device->board().health(); !alive.ok()) {
     return answer(alive);
   }
-  *hostTimestamp = before + (after - before) / 2;
-  *deviceTimestamp = on_board;
+  *hostTimestamp = clocks.host_ns;
+  *deviceTimestamp = clocks.board_ticks;
   return ZE_RESULT_SUCCESS;
 }
 

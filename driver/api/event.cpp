@@ -66,24 +66,6 @@ ze_result_t zeEventHostReset(ze_event_handle_t hEvent) {
   return event == nullptr ? refuse_handle(hEvent, "hEvent") : answer(event->host_reset());
 }
 
-ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t hEvent, ze_kernel_timestamp_result_t* dstptr) {
-  auto* event = find<Event>(hEvent);
-  if (event == nullptr) {
-    return refuse_handle(hEvent, "hEvent");
-  }
-  if (dstptr == nullptr) {
-    return refuse_null_pointer("dstptr");
-  }
-  Result<EventTimes> times = event->times();
-  if (!times) {
-    return answer(times.error());
-  }
-  // The board's clock runs alike for all contexts.
-  dstptr->global = {times->start_ns, times->end_ns};
-  dstptr->context = {times->start_ns, times->end_ns};
-  return ZE_RESULT_SUCCESS;
-}
-
 ze_result_t zeEventGetEventPool(ze_event_handle_t hEvent, ze_event_pool_handle_t* phEventPool) {
   auto* event = find<Event>(hEvent);
   if (event == nullptr) {
@@ -92,7 +74,10 @@ ze_result_t zeEventGetEventPool(ze_event_handle_t hEvent, ze_event_pool_handle_t
   if (phEventPool == nullptr) {
     return refuse_null_pointer("phEventPool");
   }
-  *phEventPool = reinterpret_cast<ze_event_pool_handle_t>(event->pool().handle());
+  if (event->pool() == nullptr) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a counter-based event has no pool");
+  }
+  *phEventPool = reinterpret_cast<ze_event_pool_handle_t>(event->pool()->handle());
   return ZE_RESULT_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/object/context.hpp"
@@ -38,6 +39,25 @@ ze_result_t check_pool_descriptor(const ze_event_pool_desc_t& desc) {
   return ZE_RESULT_SUCCESS;
 }
 
+/// Flags of counter-based events, 0: the pool's events are plain ones.
+ze_result_t read_counter_based(const void* extensions, std::uint32_t& flags) {
+  return for_each_extension(extensions, [&](ze_structure_type_t stype, const void* structure) {
+    if (stype != ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC) {
+      return ZE_RESULT_SUCCESS;
+    }
+    const auto& desc = *static_cast<const ze_event_pool_counter_based_exp_desc_t*>(structure);
+    if (desc.flags > 0x3U) {
+      return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                    fmt::format("unknown flags {:#x} of counter-based events", desc.flags));
+    }
+    flags = desc.flags;
+    if (flags == 0) {
+      flags = ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE;
+    }
+    return ZE_RESULT_SUCCESS;
+  });
+}
+
 }  // namespace
 
 ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_desc_t* desc,
@@ -56,6 +76,10 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_
   if (const ze_result_t checked = check_pool_descriptor(*desc); checked != ZE_RESULT_SUCCESS) {
     return checked;
   }
+  std::uint32_t counter_flags = 0;
+  if (const ze_result_t read = read_counter_based(desc->pNext, counter_flags); read != ZE_RESULT_SUCCESS) {
+    return read;
+  }
   if (phDevices == nullptr && numDevices > 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_SIZE, "numDevices is not 0, but phDevices is null");
   }
@@ -72,7 +96,7 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_
   }
   const bool timestamps = (desc->flags & timestamp_flags) != 0;
   Result<EventPool*> pool =
-      EventPool::create(*context, std::move(devices), desc->count, desc->flags, timestamps);
+      EventPool::create(*context, std::move(devices), desc->count, desc->flags, timestamps, counter_flags);
   if (!pool) {
     return answer(pool.error());
   }

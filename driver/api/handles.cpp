@@ -28,6 +28,11 @@ ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept {
       " is not a live handle of its type: it was destroyed, is of another type, or never was one");
 }
 
+ze_result_t refuse_extension() noexcept {
+  return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                "this function takes no structure on pNext from any extension");
+}
+
 ze_result_t refuse_null_pointer(std::string_view name) noexcept {
   return refuse_argument(ZE_RESULT_ERROR_INVALID_NULL_POINTER, name, " is null");
 }

@@ -48,6 +48,8 @@ template <class Object>
 /// What a handle gets that `find` did not know: UNINITIALIZED for one of a parent process, else
 /// INVALID_NULL_HANDLE. `name` is the argument's.
 ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept;
+/// UNSUPPORTED_FEATURE, of functions that name it for structures on pNext that the driver does not know.
+ze_result_t refuse_extension() noexcept;
 /// INVALID_NULL_POINTER with the argument's name.
 ze_result_t refuse_null_pointer(std::string_view name) noexcept;
 

@@ -1,5 +1,6 @@
 #include "driver/command/command_list.hpp"
 
+#include "driver/command/event.hpp"
 #include "driver/object/context.hpp"
 
 namespace datum {
@@ -8,15 +9,37 @@ CommandList::CommandList(Context& context, Device& device) : context_(context), 
   context_.add_child();
 }
 
+CommandList::CommandList(const CommandList& source)
+    : context_(source.context_),
+      device_(source.device_),
+      settings_(source.settings_),
+      list_flags_(source.list_flags_),
+      in_order_(source.in_order_),
+      closed_(source.closed_),
+      mutable_(source.mutable_),
+      recorded_(source.recorded_),
+      named_(source.named_) {
+  context_.add_child();
+}
+
 CommandList::~CommandList() { context_.remove_child(); }
 
 Result<CommandList*> CommandList::create(Context& context, Device& device, std::uint32_t ordinal,
-                                         std::uint32_t flags, bool in_order) {
+                                         std::uint32_t flags, bool in_order, bool is_mutable) {
   std::unique_ptr<CommandList> list(new CommandList(context, device));
   list->settings_.ordinal = ordinal;
   list->list_flags_ = flags;
   list->in_order_ = in_order;
+  list->mutable_ = is_mutable;
   return publish(std::move(list));
+}
+
+Result<CommandList*> CommandList::clone(const CommandList& source) {
+  if (!source.closed_) {
+    return make_error(ErrorCode::invalid_argument, "the command list is not closed",
+                      "call zeCommandListClose before cloning it");
+  }
+  return publish(std::unique_ptr<CommandList>(new CommandList(source)));
 }
 
 Result<CommandList*> CommandList::create_immediate(Context& context, Device& device,
@@ -55,6 +78,7 @@ Status CommandList::close() {
 
 Status CommandList::reset() {
   recorded_.clear();
+  named_.clear();
   closed_ = false;
   return {};
 }
@@ -68,6 +92,9 @@ Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
   if (closed_) {
     return make_error(ErrorCode::invalid_argument, "the command list is closed",
                       "reset it before recording anew");
+  }
+  if (Status fits = check_signal(signal); !fits) {
+    return fits;
   }
   const std::size_t commands_before = recorded_.commands.size();
   const std::size_t waits_before = recorded_.waits.size();
@@ -84,6 +111,10 @@ Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
     }
   }
   if (!immediate()) {
+    if (mutable_ && !bodies.empty()) {
+      named_.appended(static_cast<std::uint32_t>(commands_before),
+                      static_cast<std::uint32_t>(recorded_.commands.size() - 1));
+    }
     return {};
   }
   const Batch batch{&recorded_, in_order_};
@@ -94,6 +125,15 @@ Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
     return std::move(end).error();
   }
   return settings_.synchronous ? submitter_->synchronize(~0ULL) : Status{};
+}
+
+Status CommandList::check_signal(Event* signal) const {
+  if (signal != nullptr && signal->counter_based() && !in_order_) {
+    return make_error(ErrorCode::invalid_synchronization_object,
+                      "a counter-based event cannot be signalled by a list that is not in-order",
+                      "create the list with ZE_COMMAND_LIST_FLAG_IN_ORDER or ZE_COMMAND_QUEUE_FLAG_IN_ORDER");
+  }
+  return {};
 }
 
 Status CommandList::synchronize(std::uint64_t timeout_ns) {

@@ -7,6 +7,7 @@
 
 #include <datum/base/result.hpp>
 
+#include "driver/command/mutable_commands.hpp"
 #include "driver/command/queue_settings.hpp"
 #include "driver/command/recorded_commands.hpp"
 #include "driver/command/submitter.hpp"
@@ -24,7 +25,9 @@ class Event;
 class CommandList {
  public:
   static Result<CommandList*> create(Context& context, Device& device, std::uint32_t ordinal,
-                                     std::uint32_t flags, bool in_order);
+                                     std::uint32_t flags, bool in_order, bool is_mutable = false);
+  /// A closed list with the commands and properties of `source`, which is closed too, else invalid_argument.
+  static Result<CommandList*> clone(const CommandList& source);
   static Result<CommandList*> create_immediate(Context& context, Device& device,
                                                const QueueSettings& settings);
   /// An immediate list with work outstanding: handle_object_in_use.
@@ -38,6 +41,26 @@ class CommandList {
   Status append(const CommandBody& body, Event* signal, std::span<Event* const> waits);
   /// The same for a command of several bodies, of which the first waits and the last signals.
   Status append(std::span<const CommandBody> bodies, Event* signal, std::span<Event* const> waits);
+  /// On an immediate list, from any thread: submits closed regular lists, which begin when `waits` are
+  /// signalled; `signal` is when all of them have ended. Nothing is submitted on an error.
+  Status append_lists(std::span<CommandList* const> lists, Event* signal, std::span<Event* const> waits);
+  /// Whether the list may be submitted on a queue of `ordinal`; else why not.
+  [[nodiscard]] Status executable_on(const Context& context, const Device& device,
+                                     std::uint32_t ordinal) const;
+
+  // --- of a mutable list
+
+  [[nodiscard]] bool is_mutable() const noexcept { return mutable_; }
+
+  /// Names what is appended next; any thread. invalid_argument: not mutable, or closed.
+  Result<std::uint64_t> name_next_command();
+  /// `signal` null: none from now on. invalid_argument: no such command.
+  Status change_signal(std::uint64_t command_id, Event* signal);
+  /// As many as the command was recorded with (invalid_size); null: none in that place.
+  Status change_waits(std::uint64_t command_id, std::span<Event* const> waits);
+  /// How many events the command waits for.
+  Result<std::uint32_t> wait_count(std::uint64_t command_id) const;
+
   /// invalid_argument on a regular list.
   Status synchronize(std::uint64_t timeout_ns);
 
@@ -65,9 +88,13 @@ class CommandList {
 
  private:
   CommandList(Context& context, Device& device);
+  CommandList(const CommandList& source);
   friend std::default_delete<CommandList>;
   ~CommandList();
   static Result<CommandList*> publish(std::unique_ptr<CommandList> list);
+  /// A counter-based event follows a list that does things in order.
+  [[nodiscard]] Status check_signal(Event* signal) const;
+  Result<MutableCommands::Range> find_mutable(std::uint64_t command_id) const;
 
   Context& context_;
   Device& device_;
@@ -75,7 +102,9 @@ class CommandList {
   std::uint32_t list_flags_ = 0;
   bool in_order_ = false;
   bool closed_ = false;
+  bool mutable_ = false;
   RecordedCommands recorded_;
+  MutableCommands named_;
   std::unique_ptr<Submitter> submitter_;  ///< of an immediate list
   HandleSlot* handle_ = nullptr;
 };

@@ -27,23 +27,6 @@ Status CommandQueue::destroy() {
   return {};
 }
 
-Status CommandQueue::check(CommandList& list) {
-  if (list.immediate()) {
-    return make_error(ErrorCode::invalid_argument, "an immediate command list cannot be executed by a queue");
-  }
-  if (!list.closed()) {
-    return make_error(ErrorCode::invalid_argument, "the command list is not closed",
-                      "call zeCommandListClose before executing it");
-  }
-  if (&list.device() != &submitter_.device() || &list.context() != &submitter_.context()) {
-    return make_error(ErrorCode::invalid_argument, "list and queue belong to different contexts or devices");
-  }
-  if (list.ordinal() != settings_.ordinal) {
-    return make_error(ErrorCode::invalid_command_list_type, "list and queue are of different queue groups");
-  }
-  return {};
-}
-
 Status CommandQueue::execute(std::span<CommandList* const> lists, Fence* fence) {
   if (fence != nullptr && fence->stream() != submitter_.stream()) {
     return make_error(ErrorCode::invalid_synchronization_object, "the fence was created for another queue");
@@ -56,7 +39,9 @@ Status CommandQueue::execute(std::span<CommandList* const> lists, Fence* fence) 
   const std::span<Batch> batches =
       (many.empty() ? std::span<Batch>(few) : std::span<Batch>(many)).first(lists.size());
   for (std::size_t index = 0; index < lists.size(); ++index) {
-    if (Status fits = check(*lists[index]); !fits) {
+    if (Status fits =
+            lists[index]->executable_on(submitter_.context(), submitter_.device(), settings_.ordinal);
+        !fits) {
       return fits;
     }
     batches[index] = {&lists[index]->recorded(), lists[index]->in_order()};

@@ -39,8 +39,6 @@ class CommandQueue {
   CommandQueue(Context& context, Device& device, const QueueSettings& settings)
       : submitter_(context, device), settings_(settings) {}
 
-  [[nodiscard]] Status check(CommandList& list);
-
   Submitter submitter_;
   QueueSettings settings_;
   HandleSlot* handle_ = nullptr;

@@ -1,6 +1,7 @@
 #include "driver/command/event.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,12 +20,27 @@ namespace {
 
 Error not_signalled() { return make_error(ErrorCode::not_ready, "the event is not signalled"); }
 
+Error host_cannot_change() {
+  return make_error(ErrorCode::invalid_synchronization_object,
+                    "a counter-based event is neither signalled nor reset by the host",
+                    "append a command that signals it; it follows the last one");
+}
+
 }  // namespace
 
-Event::Event(EventPool& pool, std::uint32_t index)
-    : pool_(pool), memory_(pool.memory()), slot_(&memory_->slot(index)), index_(index) {}
+Event::Event(Context& context, std::shared_ptr<EventMemory> memory, std::uint32_t index)
+    : context_(context), memory_(std::move(memory)), index_(index) {
+  if (memory_ != nullptr) {
+    slot_ = &memory_->slot(index);
+    slot_->start_ns = slot_->end_ns = 0;
+  }
+}
 
-Event::~Event() { memory_->give_back(index_); }
+Event::~Event() {
+  if (memory_ != nullptr) {
+    memory_->give_back(index_);
+  }
+}
 
 Result<Event*> Event::create(EventPool& pool, std::uint32_t index, std::uint32_t signal_scope,
                              std::uint32_t wait_scope) {
@@ -44,36 +60,89 @@ Result<Event*> Event::create(EventPool& pool, std::uint32_t index, std::uint32_t
                         "its index until then");
     }
   }
-  std::unique_ptr<Event> event(new Event(pool, index));
+  std::unique_ptr<Event> event(new Event(pool.context(), pool.memory(), index));
+  event->pool_ = &pool;
   event->signal_scope_ = signal_scope;
   event->wait_scope_ = wait_scope;
+  event->timestamps_ = pool.has_timestamps();
+  event->counter_flags_ = pool.counter_flags();
+  event->counter_based_ = pool.counter_flags() != 0;
   event->set_word(event_word::cleared);
-  event->slot_->start_ns = event->slot_->end_ns = 0;
+  Result<Event*> published = publish(std::move(event));
+  if (published) {
+    pool.add_event();
+  }
+  return published;
+}
+
+Result<Event*> Event::create_counter_based(Context& context, const CounterBasedSettings& settings) {
+  std::shared_ptr<EventMemory> memory;
+  if (settings.timestamps) {
+    Result<std::shared_ptr<EventMemory>> made = EventMemory::create(context, context.devices(), 1);
+    if (!made) {
+      return std::move(made).error();
+    }
+    memory = std::move(*made);
+    memory->take(0);
+  }
+  std::unique_ptr<Event> event(new Event(context, std::move(memory), 0));
+  event->signal_scope_ = settings.signal_scope;
+  event->wait_scope_ = settings.wait_scope;
+  event->timestamps_ = settings.timestamps;
+  event->counter_based_ = true;
+  event->counter_flags_ = settings.flags;
+  return publish(std::move(event));
+}
+
+Result<Event*> Event::publish(std::unique_ptr<Event> event) {
   Result<HandleSlot*> handle = register_handle(ObjectType::event, event.get());
   if (!handle) {
     return std::move(handle).error();
   }
   event->handle_ = *handle;
-  pool.add_event();
   return event.release();
 }
 
 void Event::destroy() {
   unregister_handle(handle_);
-  pool_.remove_event();
+  if (pool_ != nullptr) {
+    pool_->remove_event();
+  }
   if (release()) {
     delete this;
   }
 }
 
-bool Event::has_timestamps() const noexcept { return pool_.has_timestamps(); }
-
-bool Event::usable_by(const Device& device, const Context& context) const noexcept {
-  return &memory_->context() == &context && memory_->has(device);
+const std::vector<Device*>& Event::devices() const noexcept {
+  return counter_based_ ? context_.devices() : memory_->devices();
 }
 
-std::uint64_t Event::word() const noexcept {
+bool Event::usable_by(const Device& device, const Context& context) const noexcept {
+  return &context_ == &context && (counter_based_ ? context.has(device) : memory_->has(device));
+}
+
+CounterPoint Event::point() {
+  const std::lock_guard lock(mutex_);
+  return point_;
+}
+
+void Event::follow(CounterPoint point) {
+  CounterPoint former;  // may be the last one of its counter, whose end takes time
+  const std::lock_guard lock(mutex_);
+  former = std::exchange(point_, std::move(point));
+}
+
+std::uint64_t Event::word() {
+  if (counter_based_) {
+    return point().state();
+  }
   return std::atomic_ref(slot_->state).load(std::memory_order_acquire);
+}
+
+void Event::fail(std::uint64_t word) noexcept {
+  if (!counter_based_) {
+    set_word(word);
+  }
 }
 
 void Event::set_word(std::uint64_t value) noexcept {
@@ -81,17 +150,23 @@ void Event::set_word(std::uint64_t value) noexcept {
 }
 
 Status Event::host_signal() {
+  if (counter_based_) {
+    return host_cannot_change();
+  }
   set_word(event_word::signalled);
-  for (Device* device : memory_->devices()) {
+  for (Device* device : devices()) {
     device->rings().host_changed_word();
   }
   return {};
 }
 
 Status Event::host_reset() {
+  if (counter_based_) {
+    return host_cannot_change();
+  }
   set_word(event_word::cleared);
   if (has_debt_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(debt_mutex_);
+    const std::lock_guard lock(mutex_);
     debt_stream_.reset();
     has_debt_.store(false, std::memory_order_release);
   }
@@ -104,7 +179,7 @@ Status Event::outcome(std::uint64_t word) {
   }
   settle_debt();
   if ((word & event_word::error_mask) != 0) {
-    const std::vector<std::unique_ptr<Device>>& all = memory_->context().driver().devices();
+    const std::vector<std::unique_ptr<Device>>& all = context_.driver().devices();
     const unsigned device = event_word::failed_device(word);
     if (device < all.size()) {
       return all[device]->rings().failure(event_word::failure_number(word));
@@ -122,21 +197,21 @@ void Event::settle_debt() {
   std::shared_ptr<Stream> stream;
   std::uint64_t position = 0;
   {
-    const std::lock_guard lock(debt_mutex_);
+    const std::lock_guard lock(mutex_);
     stream = debt_stream_;
     position = debt_position_;
   }
   if (stream == nullptr) {
     return;
   }
-  for (Device* device : memory_->devices()) {
+  for (Device* device : devices()) {
     if (stream->device_index() != device->index()) {
       continue;
     }
     const std::uint64_t lag_ns = limits::scaled(limits::record_lag_ns, device->board().function().clock());
     static_cast<void>(device->rings().wait(*stream, position, lag_ns));
   }
-  const std::lock_guard lock(debt_mutex_);
+  const std::lock_guard lock(mutex_);
   if (debt_stream_ == stream && debt_position_ == position) {
     debt_stream_.reset();
     has_debt_.store(false, std::memory_order_release);
@@ -144,14 +219,14 @@ void Event::settle_debt() {
 }
 
 void Event::set_debt(std::shared_ptr<Stream> stream, std::uint64_t position) {
-  const std::lock_guard lock(debt_mutex_);
+  const std::lock_guard lock(mutex_);
   debt_stream_ = std::move(stream);
   debt_position_ = position;
   has_debt_.store(true, std::memory_order_release);
 }
 
 void Event::pump() {
-  for (Device* device : memory_->devices()) {
+  for (Device* device : devices()) {
     device->rings().pump();
   }
 }
@@ -162,10 +237,10 @@ Status Event::query() {
     // A failure upstream reaches the word only when somebody looks; and a polling loop has to let a stepped
     // board run.
     pump();
-    memory_->devices().front()->board().function().relax();
+    devices().front()->board().function().relax();
     now = word();
     if (now == event_word::cleared) {
-      for (Device* device : memory_->devices()) {
+      for (Device* device : devices()) {
         if (device->board().is_lost()) {
           return device->board().health();
         }
@@ -176,7 +251,7 @@ Status Event::query() {
 }
 
 Status Event::synchronize(std::uint64_t timeout_ns) {
-  const std::vector<Device*>& devices = memory_->devices();
+  const std::vector<Device*>& all = devices();
   const auto ready = [&] {
     if (word() != event_word::cleared) {
       return true;
@@ -185,13 +260,13 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
     return word() != event_word::cleared;
   };
   // The interrupts of one board wake the wait; words that other boards write are looked at now and then.
-  const std::uint64_t slice_ns = devices.size() > 1 ? limits::foreign_word_poll_ns : ~0ULL;
+  const std::uint64_t slice_ns = all.size() > 1 ? limits::foreign_word_poll_ns : ~0ULL;
   const std::uint64_t deadline_ns = saturating_add(host_now_ns(), timeout_ns);
   while (true) {
     const std::uint64_t now_ns = host_now_ns();
     const std::uint64_t left_ns =
         timeout_ns == ~0ULL ? ~0ULL : (deadline_ns > now_ns ? deadline_ns - now_ns : 0);
-    Status waited = devices.front()->board().hub().wait(ready, std::min(left_ns, slice_ns));
+    Status waited = all.front()->board().hub().wait(ready, std::min(left_ns, slice_ns));
     if (waited) {
       return outcome(word());
     }
@@ -203,8 +278,8 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
 
 Result<EventTimes> Event::times() {
   if (!has_timestamps()) {
-    return make_error(ErrorCode::invalid_argument, "the event's pool keeps no timestamps",
-                      "create the pool with ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP");
+    return make_error(ErrorCode::invalid_argument, "the event keeps no timestamps",
+                      "create its pool with ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP");
   }
   if (Status state = query(); !state) {
     return std::move(state).error();

@@ -1,27 +1,36 @@
-// An event: a slot in its pool's memory.
+// An event: a slot in its pool's memory, or a value that a queue's counter has to reach.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include <datum/base/result.hpp>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/event_word.hpp"
 #include "driver/object/handle_table.hpp"
 
 namespace datum {
 
+class Context;
 class Device;
-class EventPool;
-class EventMemory;
 class Stream;
 
 /// Start and end of the command that signalled an event, in nanoseconds of the board's TIMER.
 struct EventTimes {
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
+};
+
+/// What a counter-based event without a pool is created with; the API's numbers, checked before.
+struct CounterBasedSettings {
+  std::uint32_t flags = 0;
+  std::uint32_t signal_scope = 0;
+  std::uint32_t wait_scope = 0;
+  bool timestamps = false;
 };
 
 /// Counted: the handle holds one reference, every descriptor on its way holds one. Destroying a handle while
@@ -32,6 +41,9 @@ class Event {
   /// invalid_argument: `index` is outside the pool or in use.
   static Result<Event*> create(EventPool& pool, std::uint32_t index, std::uint32_t signal_scope,
                                std::uint32_t wait_scope);
+  /// A counter-based event without a pool. It counts as signalled until a command that signals it was
+  /// submitted; from then on it follows the last one.
+  static Result<Event*> create_counter_based(Context& context, const CounterBasedSettings& settings);
   /// The handle is gone from here on; the object follows with its last reference.
   void destroy();
 
@@ -40,29 +52,46 @@ class Event {
   /// True: that was the last one, and the caller deletes the event (outside locks of the scheduler).
   [[nodiscard]] bool release() noexcept { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
+  /// invalid_synchronization_object for a counter-based event, as for host_reset.
   Status host_signal();
   Status host_reset();
   /// Success when signalled; not_ready; the error of the work that failed to signal it.
   Status query();
   /// The same, waiting up to `timeout_ns` (~0: no limit) of host time.
   Status synchronize(std::uint64_t timeout_ns);
-  /// As query; invalid_argument where the pool keeps no timestamps.
+  /// As query; invalid_argument where the event keeps no timestamps.
   Result<EventTimes> times();
 
-  [[nodiscard]] EventPool& pool() noexcept { return pool_; }
+  /// The device whose command took the times last; null: none so far.
+  [[nodiscard]] Device* timed_by() const noexcept { return timed_by_.load(std::memory_order_acquire); }
+
+  void set_timed_by(Device& device) noexcept { timed_by_.store(&device, std::memory_order_release); }
+
+  [[nodiscard]] EventPool* pool() noexcept { return pool_; }  ///< null: there is none
+
+  [[nodiscard]] bool counter_based() const noexcept { return counter_based_; }
+
+  [[nodiscard]] std::uint32_t counter_flags() const noexcept { return counter_flags_; }
+
+  /// Of a counter-based event: what it follows.
+  [[nodiscard]] CounterPoint point();
+  void follow(CounterPoint point);
 
   [[nodiscard]] std::uint32_t signal_scope() const noexcept { return signal_scope_; }
 
   [[nodiscard]] std::uint32_t wait_scope() const noexcept { return wait_scope_; }
 
-  [[nodiscard]] bool has_timestamps() const noexcept;
-  /// Whether commands of `device` in `context`'s space reach its words.
-  [[nodiscard]] bool usable_by(const Device& device, const class Context& context) const noexcept;
+  [[nodiscard]] bool has_timestamps() const noexcept { return timestamps_; }
 
+  /// Whether commands of `device` in `context`'s space reach its words.
+  [[nodiscard]] bool usable_by(const Device& device, const Context& context) const noexcept;
+
+  /// The state only where the event is not counter-based, the times only where it has timestamps.
   [[nodiscard]] EventSlot& slot() noexcept { return *slot_; }
 
-  [[nodiscard]] std::uint64_t word() const noexcept;
-  void set_word(std::uint64_t value) noexcept;
+  [[nodiscard]] std::uint64_t word();
+  /// The work that would have signalled it failed. A counter tells its events by itself.
+  void fail(std::uint64_t word) noexcept;
 
   /// The work that will signal it holds pins: who waits for the event shall find them released. `stream` is
   /// one of the pool's context.
@@ -73,21 +102,32 @@ class Event {
   ~Event();
 
  private:
-  Event(EventPool& pool, std::uint32_t index);
+  Event(Context& context, std::shared_ptr<EventMemory> memory, std::uint32_t index);
+  static Result<Event*> publish(std::unique_ptr<Event> event);
+  void set_word(std::uint64_t value) noexcept;
+  /// Whose commands may signal it.
+  [[nodiscard]] const std::vector<Device*>& devices() const noexcept;
   /// What `word` means to a caller.
   Status outcome(std::uint64_t word);
   void settle_debt();
   void pump();
 
-  EventPool& pool_;                      ///< valid while the handle is
-  std::shared_ptr<EventMemory> memory_;  ///< outlives the pool's handle
-  EventSlot* slot_;
+  Context& context_;
+  EventPool* pool_ = nullptr;  ///< valid while the handle is; null: there is none
+  std::shared_ptr<EventMemory>
+      memory_;  ///< outlives the pool's handle; null where nothing is to be kept in it
+  EventSlot* slot_ = nullptr;
   std::uint32_t index_;
   std::uint32_t signal_scope_ = 0;
   std::uint32_t wait_scope_ = 0;
+  bool timestamps_ = false;
+  bool counter_based_ = false;
+  std::uint32_t counter_flags_ = 0;
+  std::atomic<Device*> timed_by_{nullptr};
   std::atomic<std::uint32_t> references_{1};
   HandleSlot* handle_ = nullptr;
-  std::mutex debt_mutex_;
+  std::mutex mutex_;  ///< of the following
+  CounterPoint point_;
   std::atomic<bool> has_debt_{false};
   std::shared_ptr<Stream> debt_stream_;
   std::uint64_t debt_position_ = 0;

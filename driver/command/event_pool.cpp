@@ -79,7 +79,7 @@ void EventMemory::give_back(std::uint32_t index) {
 }
 
 Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devices, std::uint32_t count,
-                                     std::uint32_t flags, bool timestamps) {
+                                     std::uint32_t flags, bool timestamps, std::uint32_t counter_flags) {
   if (count > limits::max_pool_events) {
     return make_error(ErrorCode::out_of_host_memory,
                       fmt::format("a pool of {} events, the limit is {}", count, limits::max_pool_events),
@@ -92,7 +92,7 @@ Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devi
   if (!memory) {
     return std::move(memory).error();
   }
-  std::unique_ptr<EventPool> pool(new EventPool(std::move(*memory), count, flags, timestamps));
+  std::unique_ptr<EventPool> pool(new EventPool(std::move(*memory), count, flags, timestamps, counter_flags));
   Result<HandleSlot*> handle = register_handle(ObjectType::event_pool, pool.get());
   if (!handle) {
     return std::move(handle).error();

@@ -58,8 +58,9 @@ class EventMemory {
 class EventPool {
  public:
   /// `count` > 0; `devices` are of `context`, none: all of them. out_of_host_memory.
+  /// `counter_flags`: not 0 for a pool of counter-based events.
   static Result<EventPool*> create(Context& context, std::vector<Device*> devices, std::uint32_t count,
-                                   std::uint32_t flags, bool timestamps);
+                                   std::uint32_t flags, bool timestamps, std::uint32_t counter_flags = 0);
   /// handle_object_in_use while events of the pool exist.
   Status destroy();
 
@@ -71,6 +72,8 @@ class EventPool {
 
   [[nodiscard]] bool has_timestamps() const noexcept { return timestamps_; }
 
+  [[nodiscard]] std::uint32_t counter_flags() const noexcept { return counter_flags_; }
+
   [[nodiscard]] const std::shared_ptr<EventMemory>& memory() const noexcept { return memory_; }
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
@@ -79,13 +82,19 @@ class EventPool {
   void remove_event() noexcept;
 
  private:
-  EventPool(std::shared_ptr<EventMemory> memory, std::uint32_t count, std::uint32_t flags, bool timestamps)
-      : memory_(std::move(memory)), count_(count), flags_(flags), timestamps_(timestamps) {}
+  EventPool(std::shared_ptr<EventMemory> memory, std::uint32_t count, std::uint32_t flags, bool timestamps,
+            std::uint32_t counter_flags)
+      : memory_(std::move(memory)),
+        count_(count),
+        flags_(flags),
+        timestamps_(timestamps),
+        counter_flags_(counter_flags) {}
 
   std::shared_ptr<EventMemory> memory_;
   std::uint32_t count_;
   std::uint32_t flags_;
   bool timestamps_;
+  std::uint32_t counter_flags_;
   std::mutex mutex_;
   std::uint32_t live_events_ = 0;
   HandleSlot* handle_ = nullptr;

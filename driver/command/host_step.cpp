@@ -49,26 +49,27 @@ int copy_checked(std::byte* user, std::byte* ours, std::uint64_t bytes, HostStep
 
 Result<std::unique_ptr<HostSteps>> HostSteps::create(Device& device, Context& context) {
   std::unique_ptr<HostSteps> steps(new HostSteps(device, context));
-
-  struct Part {
-    HostBlock* block;
-    bool* mapped;
-    std::uint64_t bytes;
-  };
-
-  for (const Part& part : {Part{&steps->words_, &steps->words_mapped_, small_page_bytes},
-                           Part{&steps->staging_, &steps->staging_mapped_, limits::staging_bytes}}) {
-    Result<HostBlock> block = device.arena().allocate(part.bytes);
-    if (!block) {
-      return std::move(block).error();
-    }
-    *part.block = *block;
-    if (Status mapped = context.map_block(device, *block, PageRights{}); !mapped) {
-      return std::move(mapped).error();
-    }
-    *part.mapped = true;
+  if (Status made = steps->allocate(steps->words_, steps->words_mapped_, small_page_bytes); !made) {
+    return std::move(made).error();
   }
   return steps;
+}
+
+Status HostSteps::need_staging() {
+  return staging_mapped_ ? Status{} : allocate(staging_, staging_mapped_, limits::staging_bytes);
+}
+
+Status HostSteps::allocate(HostBlock& block, bool& mapped, std::uint64_t bytes) {
+  if (block.host == nullptr) {
+    Result<HostBlock> made = device_.arena().allocate(bytes);
+    if (!made) {
+      return std::move(made).error();
+    }
+    block = *made;
+  }
+  Status done = context_.map_block(device_, block, PageRights{});
+  mapped = done.ok();
+  return done;
 }
 
 HostSteps::~HostSteps() {
@@ -113,7 +114,9 @@ bool HostSteps::perform(const std::function<std::uint64_t(Error)>& fail) {
     steps_.pop_front();
   }
   std::uint64_t answer = requested;
-  if (const int failed = move(step, staging_.host); failed != 0) {
+  if (step.kind == HostStep::Kind::call) {
+    step.function(step.argument);
+  } else if (const int failed = move(step, staging_.host); failed != 0) {
     answer = fail(
         make_error(ErrorCode::unknown, fmt::format("{} bytes of host memory at {} could not be {}: {}",
                                                    step.row_bytes * step.rows, fmt::ptr(step.user),

@@ -1,4 +1,5 @@
-// Work that the host does in the middle of a stream: moving memory that the board cannot reach.
+// Work that the host does in the middle of a stream: moving memory that the board cannot reach, and calling
+// functions of the application.
 #pragma once
 
 #include <atomic>
@@ -18,22 +19,25 @@ namespace datum {
 class Context;
 class Device;
 
-/// Rows of the application's memory against rows packed one behind the other in staging memory.
+/// Rows of the application's memory against rows packed one behind the other in staging memory; or a call.
 struct HostStep {
   enum class Kind : std::uint8_t {
     gather,   ///< application to staging
     scatter,  ///< staging to application
+    call,     ///< `function(argument)`
   };
   Kind kind = Kind::gather;
   std::byte* user = nullptr;
   std::uint64_t row_bytes = 0;
   std::uint64_t rows = 1;
   std::uint64_t row_pitch = 0;
+  void (*function)(void*) = nullptr;
+  void* argument = nullptr;
 };
 
-/// The host steps of one stream: a page of words and a staging buffer that the board reaches, and the steps
-/// that are due. The ring writes a step's number into the request word and waits until the answer word has
-/// reached it; the worker does the step and writes the answer.
+/// The host steps of one stream: a page of words and, once it is needed, a staging buffer that the board
+/// reaches, and the steps that are due. The ring writes a step's number into the request word and waits until
+/// the answer word has reached it; the worker does the step and writes the answer.
 class HostSteps {
  public:
   /// Memory of `device`'s arena, mapped in `context`'s space.
@@ -44,6 +48,9 @@ class HostSteps {
 
   [[nodiscard]] std::uint64_t* request_word() noexcept;
   [[nodiscard]] std::uint64_t* answer_word() noexcept;
+
+  /// Before the first step that moves memory. The stream's owner serialises.
+  Status need_staging();
 
   [[nodiscard]] std::byte* staging() noexcept { return staging_.host; }
 
@@ -70,6 +77,8 @@ class HostSteps {
 
  private:
   HostSteps(Device& device, Context& context) : device_(device), context_(context) {}
+
+  Status allocate(HostBlock& block, bool& mapped, std::uint64_t bytes);
 
   /// Errno, or 0.
   static int move(const HostStep& step, std::byte* staging);

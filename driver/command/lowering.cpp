@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/limits.hpp"
@@ -34,6 +35,7 @@ Status Lowering::lower(const RecordedCommands& recorded, const Command& command,
     }
   }
   fence_next_ = in_order;
+  const std::size_t keeps_before = submission_.keeps.size();
   for (const EventReference& reference : recorded.waits_of(command)) {
     if (Status waited = wait_for(reference); !waited) {
       return waited;
@@ -41,13 +43,13 @@ Status Lowering::lower(const RecordedCommands& recorded, const Command& command,
   }
   const bool timed = signal != nullptr && signal->has_timestamps();
   if (timed) {
+    signal->set_timed_by(device_);
     timestamp(device_va(&signal->slot().start_ns), signal);
     fence_next_ = true;  // the time is taken before the command begins
   }
-  const std::size_t pins_before = submission_.pins.size();
   Status lowered = std::visit([&](const auto& body) { return body.lower(*this); }, command.body);
-  for (std::size_t index = pins_before; index < submission_.pins.size(); ++index) {
-    submission_.pins[index].items = submission_.items.size();
+  for (std::size_t index = keeps_before; index < submission_.keeps.size(); ++index) {
+    submission_.keeps[index].items = submission_.items.size();
   }
   if (!lowered) {
     return lowered;
@@ -55,6 +57,9 @@ Status Lowering::lower(const RecordedCommands& recorded, const Command& command,
   if (signal != nullptr) {
     if (timed) {
       timestamp(device_va(&signal->slot().end_ns), signal);
+    }
+    if (signal->counter_based()) {
+      return signal_point(*signal);
     }
     write_word(device_va(&signal->slot().state), event_word::signalled, signal, true);
   }
@@ -86,7 +91,7 @@ Result<Lowering::Reach> Lowering::reach(Context& of, const void* pointer, std::u
     return Reach{false, space()};
   }
   if (!pin->empty()) {
-    submission_.pins.push_back({0, std::move(*pin)});
+    submission_.keeps.push_back({0, {std::move(*pin), nullptr}});
   }
   AddressSpace& address_space = of.space(device_);
   if (&of != &context() &&
@@ -196,12 +201,53 @@ void Lowering::copy_from_event(DeviceVa dst, Event& event, const std::uint64_t& 
 }
 
 Status Lowering::wait_for(const EventReference& reference) {
+  if (reference.none()) {
+    return {};
+  }
   Event* event = reference.get();
   if (event == nullptr) {
     return dead_event();
   }
+  if (event->counter_based()) {
+    wait_for_point(*event);
+    return {};
+  }
   wait_word(device_va(&event->slot().state), hw::WaitCondition::equal, event_word::signalled,
             event_word::signalled_mask, event);
+  return {};
+}
+
+/// What an event follows may change at any time: the descriptor holds the counter as it is now.
+void Lowering::wait_for_point(Event& event) {
+  const auto own = std::find_if(submission_.points.rbegin(), submission_.points.rend(),
+                                [&](const SubmittedPoint& point) { return point.event == &event; });
+  CounterPoint point;
+  if (own != submission_.points.rend()) {
+    point = {counter_, own->value};
+  } else {
+    point = event.point();
+    if (point.state() == event_word::signalled) {
+      return;
+    }
+  }
+  wait_word(point.counter->address(), hw::WaitCondition::greater_equal, point.value, ~event_word::error_mask,
+            nullptr);
+  submission_.keeps.push_back({0, {Pin{}, std::move(point.counter)}});
+}
+
+Status Lowering::signal_point(Event& event) {
+  if (counter_ == nullptr) {
+    Result<std::shared_ptr<Counter>> made = device_.rings().counter(*stream_);
+    if (!made) {
+      return std::move(made).error();
+    }
+    counter_ = std::move(*made);
+  }
+  const std::uint64_t before =
+      submission_.points.empty() ? counter_->given_out() : submission_.points.back().value;
+  event.retain();
+  submission_.points.push_back({&event, before + 1});
+  write_word(counter_->address(), before + 1, &event, true);
   return {};
 }
 
@@ -218,13 +264,18 @@ void Lowering::wait_word(DeviceVa word, hw::WaitCondition condition, std::uint64
   emit(descriptor, event);
 }
 
-Result<HostSteps*> Lowering::steps() {
+Result<HostSteps*> Lowering::steps(bool staging) {
   if (steps_ == nullptr) {
     Result<HostSteps*> made = device_.rings().host_steps(*stream_);
     if (!made) {
       return made;
     }
     steps_ = *made;
+  }
+  if (staging) {
+    if (Status made = steps_->need_staging(); !made) {
+      return std::move(made).error();
+    }
   }
   return steps_;
 }

@@ -31,6 +31,9 @@ class Lowering {
   /// Brings the mappings that the commands need to the board.
   Status commit();
 
+  /// The stream's counter; null unless a counter-based event is signalled.
+  [[nodiscard]] const std::shared_ptr<Counter>& counter() const noexcept { return counter_; }
+
   // --- for the commands
 
   [[nodiscard]] Context& context() noexcept { return stream_->context(); }
@@ -58,8 +61,8 @@ class Lowering {
   /// Copies from memory of an event; the event is kept until then.
   void copy_from_event(DeviceVa dst, Event& event, const std::uint64_t& first_word, std::uint64_t bytes);
 
-  /// Staging memory of the stream, reachable in space().
-  Result<HostSteps*> steps();
+  /// The host steps of the stream. `staging`: with staging memory, reachable in space().
+  Result<HostSteps*> steps(bool staging = true);
   /// The board pauses here until the host has done the step. steps() was called before.
   void host_step(const HostStep& step);
 
@@ -69,6 +72,8 @@ class Lowering {
  private:
   void emit(hw::Descriptor& descriptor, Event* event = nullptr, bool signals = false);
   Status wait_for(const EventReference& reference);
+  void wait_for_point(Event& event);
+  Status signal_point(Event& event);
   void wait_word(DeviceVa word, hw::WaitCondition condition, std::uint64_t value, std::uint64_t mask,
                  Event* event);
 
@@ -77,6 +82,7 @@ class Lowering {
   Submission& submission_;
   std::vector<AddressSpace*> foreign_spaces_;
   HostSteps* steps_ = nullptr;
+  std::shared_ptr<Counter> counter_;
   bool fence_next_ = false;
 };
 

@@ -10,12 +10,14 @@
 #include "driver/command/event_commands.hpp"
 #include "driver/command/event_reference.hpp"
 #include "driver/command/fill_command.hpp"
+#include "driver/command/host_function_command.hpp"
 #include "driver/command/timestamp_commands.hpp"
 
 namespace datum {
 
-using CommandBody = std::variant<CopyCommand, FillCommand, BarrierCommand, SynchronizeCommand,
-                                 ResetEventCommand, TimestampCommand, QueryTimestampsCommand>;
+using CommandBody =
+    std::variant<CopyCommand, FillCommand, BarrierCommand, SynchronizeCommand, ResetEventCommand,
+                 TimestampCommand, QueryTimestampsCommand, HostFunctionCommand>;
 
 struct Command {
   CommandBody body;

@@ -12,6 +12,7 @@
 
 #include <datum/hw/registers.hpp>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/own_ring.hpp"
 #include "driver/command/stream_feeder.hpp"
@@ -153,6 +154,21 @@ Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
   return stream.steps_.get();
 }
 
+Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (stream.counter_ != nullptr) {
+      return stream.counter_;
+    }
+  }
+  Result<std::shared_ptr<Counter>> made = Counter::create(stream.context());
+  if (made) {
+    const std::lock_guard lock(impl_->mutex);
+    stream.counter_ = *made;
+  }
+  return made;
+}
+
 Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& stream, Submission& submission) {
   if (impl_->device.board().is_lost()) {
     return impl_->device.board().health().error();
@@ -238,8 +254,8 @@ void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>&
     return;
   }
   lock.unlock();
-  const bool pins_released = !after.releasing.empty();
-  after.pins.clear();
+  const bool keeps_gone = !after.releasing.empty();
+  after.keeps.clear();
   for (Event* event : after.last_references) {
     delete event;
   }
@@ -251,7 +267,7 @@ void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>&
   }
   lock.lock();
   feeder.released(after);
-  if (after.words_changed || after.wake || pins_released) {
+  if (after.words_changed || after.wake || keeps_gone) {
     device.board().hub().notify();
   }
 }

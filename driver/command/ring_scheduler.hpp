@@ -12,6 +12,7 @@
 namespace datum {
 
 class Context;
+class Counter;
 class Device;
 class HostSteps;
 class Stream;
@@ -47,10 +48,12 @@ class RingScheduler {
   /// handle_object_in_use when work is outstanding and does not end within a moment. The stream takes no
   /// submissions afterwards.
   Status close_stream(Stream& stream);
-  /// Staging and words for host steps, made at first need. The stream's owner serialises.
+  /// The words of host steps, made at first need. The stream's owner serialises.
   Result<HostSteps*> host_steps(Stream& stream);
-  /// Takes what `submission` holds and returns the position of its last item. On failure nothing was taken:
-  /// the error of the stream's failure, device_lost.
+  /// The stream's counter, made at first need. The stream's owner serialises.
+  Result<std::shared_ptr<Counter>> counter(Stream& stream);
+  /// Takes what `submission` holds, but for `points`, and returns the position of its last item. On failure
+  /// nothing was taken: the error of the stream's failure, device_lost.
   Result<std::uint64_t> submit(const std::shared_ptr<Stream>& stream, Submission& submission);
   /// Success: all up to `position` has ended well, and its pins are released. not_ready. Else why it failed.
   Status outcome(Stream& stream, std::uint64_t position);

@@ -3,28 +3,37 @@ set(DATUM_COMMAND_SOURCES
   command_list.cpp
   command_queue.cpp
   copy_command.cpp
+  counter.cpp
   event.cpp
   event_commands.cpp
   event_pool.cpp
   failure_log.cpp
   fence.cpp
   fill_command.cpp
+  host_function_command.cpp
   host_step.cpp
+  list_mutation.cpp
+  list_submission.cpp
   lowering.cpp
   own_ring.cpp
   region.cpp
   ring_pool.cpp
   ring_scheduler.cpp
   stream_feeder.cpp
+  submission.cpp
   submitter.cpp
   timestamp_commands.cpp
   ../api/command_list.cpp
   ../api/command_list_events.cpp
+  ../api/command_list_lists.cpp
   ../api/command_list_memory.cpp
+  ../api/command_list_mutation.cpp
   ../api/command_queue.cpp
   ../api/device_synchronize.cpp
   ../api/event.cpp
+  ../api/event_counter_based.cpp
   ../api/event_pool.cpp
+  ../api/event_timestamps.cpp
   ../api/fence.cpp
   ../api/synchronization.cpp)
 list(TRANSFORM DATUM_COMMAND_SOURCES PREPEND "${CMAKE_CURRENT_LIST_DIR}/")

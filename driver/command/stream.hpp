@@ -15,6 +15,7 @@
 
 namespace datum {
 
+class Counter;
 class Event;
 struct LentRing;
 
@@ -25,20 +26,35 @@ struct StreamItem {
   bool signals = false;  ///< ends `event`'s wait: with an error if the item never runs
 };
 
-/// A pin, and how many items of its submission must have ended before it may be released.
-struct SubmittedPin {
-  std::size_t items = 0;
+/// What commands in flight need kept: pinned memory, or another queue's counter.
+struct Keep {
   Pin pin;
+  std::shared_ptr<Counter> counter;
+};
+
+/// How many items of its submission must have ended before something may be let go.
+struct SubmittedKeep {
+  std::size_t items = 0;
+  Keep keep;
+};
+
+/// A counter-based event that the submission signals, and by which value. Holds one reference.
+struct SubmittedPoint {
+  Event* event = nullptr;
+  std::uint64_t value = 0;
 };
 
 /// What one call brings to a stream. Kept and reused by its owner, so that a steady state allocates nothing.
 struct Submission {
   std::vector<StreamItem> items;
-  std::vector<SubmittedPin> pins;  ///< in the order of `items`
-  std::vector<HostStep> steps;     ///< numbered from the stream's next free number
+  std::vector<SubmittedKeep> keeps;    ///< in the order of `items`
+  std::vector<HostStep> steps;         ///< numbered from the stream's next free number
+  std::vector<SubmittedPoint> points;  ///< in the order of their values
 
   /// Drops what a failed lowering has collected.
   void clear() noexcept;
+  /// The submission was taken: its counter-based events follow their new points.
+  void follow_points(const std::shared_ptr<Counter>& counter);
 
   [[nodiscard]] bool empty() const noexcept { return items.empty(); }
 };
@@ -80,9 +96,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   friend class RingScheduler;
   friend class StreamFeeder;
 
-  struct HeldPin {
+  struct HeldKeep {
     std::uint64_t position;
-    Pin pin;
+    Keep keep;
   };
 
   [[nodiscard]] bool has_pending() const noexcept { return pending_head_ < pending_.size(); }
@@ -101,9 +117,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::uint64_t fed_ = 0;  ///< put into a ring, or done with on the host
   std::uint64_t completed_ = 0;
   std::atomic<std::uint64_t> retired_{0};
-  unsigned releasing_ = 0;  ///< threads that release pins now
-  std::deque<HeldPin> pins_;
+  unsigned releasing_ = 0;  ///< threads that let keeps go now
+  std::deque<HeldKeep> keeps_;
   std::unique_ptr<HostSteps> steps_;
+  std::shared_ptr<Counter> counter_;  ///< made when a counter-based event is signalled first
   std::atomic<bool> failed_{false};
   std::uint64_t failed_at_ = 0;
   std::uint32_t failure_number_ = 0;

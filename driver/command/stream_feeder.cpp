@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/board.hpp"
@@ -29,17 +30,6 @@ bool names_two_spaces(hw::Opcode opcode) {
 
 }  // namespace
 
-void Submission::clear() noexcept {
-  for (const StreamItem& item : items) {
-    if (item.event != nullptr && item.event->release()) {
-      delete item.event;
-    }
-  }
-  items.clear();
-  pins.clear();
-  steps.clear();
-}
-
 StreamFeeder::StreamFeeder(Device& device)
     : device_(device), pool_(device), failures_(limits::kept_failures) {}
 
@@ -52,10 +42,10 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   }
   // Whoever waits for the stream is woken at its end.
   submission.items.back().descriptor.set_flag_complete(true).set_flag_interrupt(true);
-  for (SubmittedPin& pin : submission.pins) {
-    s.pins_.push_back({before + pin.items, std::move(pin.pin)});
+  for (SubmittedKeep& kept : submission.keeps) {
+    s.keeps_.push_back({before + kept.items, std::move(kept.keep)});
   }
-  if (!s.pins_.empty()) {
+  if (!s.keeps_.empty()) {
     for (std::size_t index = 0; index < submission.items.size(); ++index) {
       if (submission.items[index].signals) {
         submission.items[index].event->set_debt(stream, before + index + 1);
@@ -74,7 +64,7 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
     s.pending_.insert(s.pending_.end(), submission.items.begin(), submission.items.end());
   }
   submission.items.clear();
-  submission.pins.clear();
+  submission.keeps.clear();
   submission.steps.clear();
   s.submitted_.store(end, std::memory_order_release);
   if (!s.active_) {
@@ -138,9 +128,9 @@ void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {
       stream.ring_ != nullptr ? stream.ring_->ring.filled() - stream.ring_->ring.completed() : 0;
   stream.completed_ = stream.fed_ - in_ring;
   bool any = false;
-  while (!stream.pins_.empty() && stream.pins_.front().position <= stream.completed_) {
-    after.pins.push_back(std::move(stream.pins_.front().pin));
-    stream.pins_.pop_front();
+  while (!stream.keeps_.empty() && stream.keeps_.front().position <= stream.completed_) {
+    after.keeps.push_back(std::move(stream.keeps_.front().keep));
+    stream.keeps_.pop_front();
     any = true;
   }
   if (any) {
@@ -307,7 +297,7 @@ void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
       return;
     }
     if (note.signals) {
-      note.event->set_word(word);
+      note.event->fail(word);
     }
     end_event(note, after);
   };
@@ -321,6 +311,9 @@ void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
     }
     lent->ring.forget();
     give_up_ring(stream);
+  }
+  if (stream.counter_ != nullptr) {
+    stream.counter_->fail(word);
   }
   for (; stream.has_pending(); ++stream.pending_head_) {
     const StreamItem& item = stream.pending_[stream.pending_head_];

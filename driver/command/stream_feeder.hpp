@@ -19,8 +19,8 @@ class Device;
 /// What must be done after the scheduler's lock was given back, because it takes locks of its own or calls
 /// into the memory half.
 struct Aftermath {
-  std::vector<Pin> pins;
-  std::vector<Stream*> releasing;  ///< whose pins those are
+  std::vector<Keep> keeps;
+  std::vector<Stream*> releasing;  ///< whose keeps those are
   std::vector<Event*> last_references;
   bool words_changed = false;  ///< the host wrote event words: kick parked rings, wake waiters
   bool doorbell = false;
@@ -45,7 +45,7 @@ class StreamFeeder {
   /// Looks at every ring in use and at every stream that waits on the host. `thorough`: asks the registers as
   /// well.
   void advance(bool thorough, Aftermath& after);
-  /// Pins of `after` have been released.
+  /// Keeps of `after` have been let go.
   void released(Aftermath& after);
   /// Ends the stream's outstanding work with `error`; its ring stops.
   void fail(Stream& stream, Error error, Aftermath& after);

@@ -36,6 +36,8 @@ Result<std::uint64_t> Submitter::submit(std::span<const Batch> batches) {
   Result<std::uint64_t> end = device_.rings().submit(stream_, submission_);
   if (!end) {
     submission_.clear();
+  } else if (!submission_.points.empty()) {
+    submission_.follow_points(lowering.counter());
   }
   return end;
 }

@@ -2,6 +2,7 @@
 set(DATUM_DEVICE_SOURCES
   backend_table.cpp
   board.cpp
+  clock_pair.cpp
   faults.cpp
   interrupt_hub.cpp
   mmu.cpp

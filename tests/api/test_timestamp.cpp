@@ -114,5 +114,28 @@ TEST_F(Timestamp, given_a_null_target_for_a_timestamp_when_appended_then_it_is_n
             zeCommandListAppendWriteGlobalTimestamp(list, nullptr, nullptr, 0, nullptr));
 }
 
+TEST_F(Timestamp, given_the_device_when_asked_then_resolution_valid_bits_and_the_clocks_fit_each_other) {
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetProperties(device(), &properties));
+  ASSERT_GT(properties.timerResolution, 0U);
+  EXPECT_EQ(64U, properties.timestampValidBits);
+  EXPECT_EQ(64U, properties.kernelTimestampValidBits);
+  std::uint64_t host[2] = {};
+  std::uint64_t board[2] = {};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetGlobalTimestamps(device(), &host[0], &board[0]));
+  const OwnedMemory from = memory(MemoryKind::host, 4096);
+  const OwnedMemory to = memory(MemoryKind::device, 4096);
+  std::uint64_t elapsed = 0;
+  while (elapsed < 20'000'000) {
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(to.get(), from.get(), 4096));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetGlobalTimestamps(device(), &host[1], &board[1]));
+    elapsed = host[1] - host[0];
+  }
+  const double device_ns =
+      static_cast<double>(board[1] - board[0]) * 1e9 / static_cast<double>(properties.timerResolution);
+  EXPECT_NEAR(static_cast<double>(elapsed), device_ns, 5e6) << "a free-running board's time is the host's";
+}
+
 }  // namespace
 }  // namespace datum::test

@@ -35,6 +35,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t, ze_pci_ext_properties_t*) { return test::record_call<ze_result_t>("zeDevicePciGetPropertiesExt"); }
 [[gnu::weak]] ze_result_t zeDeviceGetRootDevice(ze_device_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetRootDevice"); }
 [[gnu::weak]] ze_result_t zeDeviceSynchronize(ze_device_handle_t) { return test::record_call<ze_result_t>("zeDeviceSynchronize"); }
+[[gnu::weak]] ze_result_t zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t, uint64_t*) { return test::record_call<ze_result_t>("zeDeviceGetCounterBasedEventMaxValue"); }
 [[gnu::weak]] ze_result_t zeContextCreate(ze_driver_handle_t, const ze_context_desc_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreate"); }
 [[gnu::weak]] ze_result_t zeContextDestroy(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextDestroy"); }
 [[gnu::weak]] ze_result_t zeContextGetStatus(ze_context_handle_t) { return test::record_call<ze_result_t>("zeContextGetStatus"); }
@@ -75,10 +76,21 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeCommandListGetOrdinal(ze_command_list_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandListGetOrdinal"); }
 [[gnu::weak]] ze_result_t zeCommandListImmediateGetIndex(ze_command_list_handle_t, uint32_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetIndex"); }
 [[gnu::weak]] ze_result_t zeCommandListIsImmediate(ze_command_list_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zeCommandListIsImmediate"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t, void*, const void*, size_t, const void*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryCopyWithParameters"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendMemoryFillWithParameters(ze_command_list_handle_t, void*, const void*, size_t, size_t, const void*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendMemoryFillWithParameters"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateAppendCommandListsWithParameters(ze_command_list_handle_t, uint32_t, ze_command_list_handle_t*, const void*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateAppendCommandListsWithParameters"); }
 [[gnu::weak]] ze_result_t zeCommandListGetFlags(ze_command_list_handle_t, ze_command_list_flags_t*) { return test::record_call<ze_result_t>("zeCommandListGetFlags"); }
 [[gnu::weak]] ze_result_t zeCommandListImmediateGetFlags(ze_command_list_handle_t, ze_command_queue_flags_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetFlags"); }
 [[gnu::weak]] ze_result_t zeCommandListImmediateGetMode(ze_command_list_handle_t, ze_command_queue_mode_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetMode"); }
 [[gnu::weak]] ze_result_t zeCommandListImmediateGetPriority(ze_command_list_handle_t, ze_command_queue_priority_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateGetPriority"); }
+[[gnu::weak]] ze_result_t zeCommandListAppendHostFunction(ze_command_list_handle_t, ze_host_function_callback_t, void*, const void*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListAppendHostFunction"); }
+[[gnu::weak]] ze_result_t zeCommandListCreateCloneExp(ze_command_list_handle_t, ze_command_list_handle_t*) { return test::record_call<ze_result_t>("zeCommandListCreateCloneExp"); }
+[[gnu::weak]] ze_result_t zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t, uint32_t, ze_command_list_handle_t*, ze_event_handle_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListImmediateAppendCommandListsExp"); }
+[[gnu::weak]] ze_result_t zeCommandListGetNextCommandIdExp(ze_command_list_handle_t, const ze_mutable_command_id_exp_desc_t*, uint64_t*) { return test::record_call<ze_result_t>("zeCommandListGetNextCommandIdExp"); }
+[[gnu::weak]] ze_result_t zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t, const ze_mutable_commands_exp_desc_t*) { return test::record_call<ze_result_t>("zeCommandListUpdateMutableCommandsExp"); }
+[[gnu::weak]] ze_result_t zeCommandListUpdateMutableCommandSignalEventExp(ze_command_list_handle_t, uint64_t, ze_event_handle_t) { return test::record_call<ze_result_t>("zeCommandListUpdateMutableCommandSignalEventExp"); }
+[[gnu::weak]] ze_result_t zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t, uint64_t, uint32_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeCommandListUpdateMutableCommandWaitEventsExp"); }
+[[gnu::weak]] ze_result_t zeCommandListIsMutableExp(ze_command_list_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zeCommandListIsMutableExp"); }
 [[gnu::weak]] ze_result_t zeMemAllocShared(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, const ze_host_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocShared"); }
 [[gnu::weak]] ze_result_t zeMemAllocDevice(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocDevice"); }
 [[gnu::weak]] ze_result_t zeMemAllocHost(ze_context_handle_t, const ze_host_mem_alloc_desc_t*, size_t, size_t, void**) { return test::record_call<ze_result_t>("zeMemAllocHost"); }
@@ -102,9 +114,14 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeEventQueryStatus(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventQueryStatus"); }
 [[gnu::weak]] ze_result_t zeEventHostReset(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventHostReset"); }
 [[gnu::weak]] ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryKernelTimestamp"); }
+[[gnu::weak]] ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t, ze_device_handle_t, uint32_t*, ze_event_query_kernel_timestamps_results_ext_properties_t*) { return test::record_call<ze_result_t>("zeEventQueryKernelTimestampsExt"); }
 [[gnu::weak]] ze_result_t zeEventGetEventPool(ze_event_handle_t, ze_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventGetEventPool"); }
 [[gnu::weak]] ze_result_t zeEventGetSignalScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetSignalScope"); }
 [[gnu::weak]] ze_result_t zeEventGetWaitScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetWaitScope"); }
+[[gnu::weak]] ze_result_t zeEventCounterBasedCreate(ze_context_handle_t, ze_device_handle_t, const ze_event_counter_based_desc_t*, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedCreate"); }
+[[gnu::weak]] ze_result_t zeEventCounterBasedGetDeviceAddress(ze_event_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedGetDeviceAddress"); }
+[[gnu::weak]] ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t, ze_event_counter_based_flags_t*) { return test::record_call<ze_result_t>("zeEventGetCounterBasedFlags"); }
+[[gnu::weak]] ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t, ze_device_handle_t, uint32_t*, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryTimestampsExp"); }
 [[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return test::record_call<ze_result_t>("zesInit"); }
 [[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetProperties"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetProperties"); }

@@ -93,7 +93,7 @@ constexpr ze_device_dditable_t ze_device_table = {
     .pfnGetRuntimeRequirements = unsupported<ze_pfnDeviceGetRuntimeRequirements_t, "zeDeviceGetRuntimeRequirements">,
     .pfnGetRuntimeRequirementsKey = unsupported<ze_pfnDeviceGetRuntimeRequirementsKey_t, "zeDeviceGetRuntimeRequirementsKey">,
     .pfnValidateRuntimeRequirements = unsupported<ze_pfnDeviceValidateRuntimeRequirements_t, "zeDeviceValidateRuntimeRequirements">,
-    .pfnGetCounterBasedEventMaxValue = unsupported<ze_pfnDeviceGetCounterBasedEventMaxValue_t, "zeDeviceGetCounterBasedEventMaxValue">,
+    .pfnGetCounterBasedEventMaxValue = guarded<&datum::api::zeDeviceGetCounterBasedEventMaxValue>,
 };
 
 constexpr ze_device_exp_dditable_t ze_device_exp_table = {
@@ -163,9 +163,9 @@ constexpr ze_command_list_dditable_t ze_command_list_table = {
     .pfnAppendWaitExternalSemaphoreExt = unsupported<ze_pfnCommandListAppendWaitExternalSemaphoreExt_t, "zeCommandListAppendWaitExternalSemaphoreExt">,
     .pfnAppendLaunchKernelWithParameters = unsupported<ze_pfnCommandListAppendLaunchKernelWithParameters_t, "zeCommandListAppendLaunchKernelWithParameters">,
     .pfnAppendLaunchKernelWithArguments = unsupported<ze_pfnCommandListAppendLaunchKernelWithArguments_t, "zeCommandListAppendLaunchKernelWithArguments">,
-    .pfnAppendMemoryCopyWithParameters = unsupported<ze_pfnCommandListAppendMemoryCopyWithParameters_t, "zeCommandListAppendMemoryCopyWithParameters">,
-    .pfnAppendMemoryFillWithParameters = unsupported<ze_pfnCommandListAppendMemoryFillWithParameters_t, "zeCommandListAppendMemoryFillWithParameters">,
-    .pfnImmediateAppendCommandListsWithParameters = unsupported<ze_pfnCommandListImmediateAppendCommandListsWithParameters_t, "zeCommandListImmediateAppendCommandListsWithParameters">,
+    .pfnAppendMemoryCopyWithParameters = guarded<&datum::api::zeCommandListAppendMemoryCopyWithParameters>,
+    .pfnAppendMemoryFillWithParameters = guarded<&datum::api::zeCommandListAppendMemoryFillWithParameters>,
+    .pfnImmediateAppendCommandListsWithParameters = guarded<&datum::api::zeCommandListImmediateAppendCommandListsWithParameters>,
     .pfnGetFlags = guarded<&datum::api::zeCommandListGetFlags>,
     .pfnImmediateGetFlags = guarded<&datum::api::zeCommandListImmediateGetFlags>,
     .pfnImmediateGetMode = guarded<&datum::api::zeCommandListImmediateGetMode>,
@@ -176,19 +176,19 @@ constexpr ze_command_list_dditable_t ze_command_list_table = {
     .pfnEndGraphCaptureExt = unsupported<ze_pfnCommandListEndGraphCaptureExt_t, "zeCommandListEndGraphCaptureExt">,
     .pfnGetGraphExt = unsupported<ze_pfnCommandListGetGraphExt_t, "zeCommandListGetGraphExt">,
     .pfnAppendGraphExt = unsupported<ze_pfnCommandListAppendGraphExt_t, "zeCommandListAppendGraphExt">,
-    .pfnAppendHostFunction = unsupported<ze_pfnCommandListAppendHostFunction_t, "zeCommandListAppendHostFunction">,
+    .pfnAppendHostFunction = guarded<&datum::api::zeCommandListAppendHostFunction>,
 };
 
 constexpr ze_command_list_exp_dditable_t ze_command_list_exp_table = {
-    .pfnCreateCloneExp = unsupported<ze_pfnCommandListCreateCloneExp_t, "zeCommandListCreateCloneExp">,
-    .pfnImmediateAppendCommandListsExp = unsupported<ze_pfnCommandListImmediateAppendCommandListsExp_t, "zeCommandListImmediateAppendCommandListsExp">,
-    .pfnGetNextCommandIdExp = unsupported<ze_pfnCommandListGetNextCommandIdExp_t, "zeCommandListGetNextCommandIdExp">,
-    .pfnUpdateMutableCommandsExp = unsupported<ze_pfnCommandListUpdateMutableCommandsExp_t, "zeCommandListUpdateMutableCommandsExp">,
-    .pfnUpdateMutableCommandSignalEventExp = unsupported<ze_pfnCommandListUpdateMutableCommandSignalEventExp_t, "zeCommandListUpdateMutableCommandSignalEventExp">,
-    .pfnUpdateMutableCommandWaitEventsExp = unsupported<ze_pfnCommandListUpdateMutableCommandWaitEventsExp_t, "zeCommandListUpdateMutableCommandWaitEventsExp">,
+    .pfnCreateCloneExp = guarded<&datum::api::zeCommandListCreateCloneExp>,
+    .pfnImmediateAppendCommandListsExp = guarded<&datum::api::zeCommandListImmediateAppendCommandListsExp>,
+    .pfnGetNextCommandIdExp = guarded<&datum::api::zeCommandListGetNextCommandIdExp>,
+    .pfnUpdateMutableCommandsExp = guarded<&datum::api::zeCommandListUpdateMutableCommandsExp>,
+    .pfnUpdateMutableCommandSignalEventExp = guarded<&datum::api::zeCommandListUpdateMutableCommandSignalEventExp>,
+    .pfnUpdateMutableCommandWaitEventsExp = guarded<&datum::api::zeCommandListUpdateMutableCommandWaitEventsExp>,
     .pfnGetNextCommandIdWithKernelsExp = unsupported<ze_pfnCommandListGetNextCommandIdWithKernelsExp_t, "zeCommandListGetNextCommandIdWithKernelsExp">,
     .pfnUpdateMutableCommandKernelsExp = unsupported<ze_pfnCommandListUpdateMutableCommandKernelsExp_t, "zeCommandListUpdateMutableCommandKernelsExp">,
-    .pfnIsMutableExp = unsupported<ze_pfnCommandListIsMutableExp_t, "zeCommandListIsMutableExp">,
+    .pfnIsMutableExp = guarded<&datum::api::zeCommandListIsMutableExp>,
 };
 
 constexpr ze_image_dditable_t ze_image_table = {
@@ -255,20 +255,20 @@ constexpr ze_event_dditable_t ze_event_table = {
     .pfnQueryStatus = guarded<&datum::api::zeEventQueryStatus>,
     .pfnHostReset = guarded<&datum::api::zeEventHostReset>,
     .pfnQueryKernelTimestamp = guarded<&datum::api::zeEventQueryKernelTimestamp>,
-    .pfnQueryKernelTimestampsExt = unsupported<ze_pfnEventQueryKernelTimestampsExt_t, "zeEventQueryKernelTimestampsExt">,
+    .pfnQueryKernelTimestampsExt = guarded<&datum::api::zeEventQueryKernelTimestampsExt>,
     .pfnGetEventPool = guarded<&datum::api::zeEventGetEventPool>,
     .pfnGetSignalScope = guarded<&datum::api::zeEventGetSignalScope>,
     .pfnGetWaitScope = guarded<&datum::api::zeEventGetWaitScope>,
-    .pfnCounterBasedCreate = unsupported<ze_pfnEventCounterBasedCreate_t, "zeEventCounterBasedCreate">,
+    .pfnCounterBasedCreate = guarded<&datum::api::zeEventCounterBasedCreate>,
     .pfnCounterBasedGetIpcHandle = unsupported<ze_pfnEventCounterBasedGetIpcHandle_t, "zeEventCounterBasedGetIpcHandle">,
     .pfnCounterBasedOpenIpcHandle = unsupported<ze_pfnEventCounterBasedOpenIpcHandle_t, "zeEventCounterBasedOpenIpcHandle">,
     .pfnCounterBasedCloseIpcHandle = unsupported<ze_pfnEventCounterBasedCloseIpcHandle_t, "zeEventCounterBasedCloseIpcHandle">,
-    .pfnCounterBasedGetDeviceAddress = unsupported<ze_pfnEventCounterBasedGetDeviceAddress_t, "zeEventCounterBasedGetDeviceAddress">,
-    .pfnGetCounterBasedFlags = unsupported<ze_pfnEventGetCounterBasedFlags_t, "zeEventGetCounterBasedFlags">,
+    .pfnCounterBasedGetDeviceAddress = guarded<&datum::api::zeEventCounterBasedGetDeviceAddress>,
+    .pfnGetCounterBasedFlags = guarded<&datum::api::zeEventGetCounterBasedFlags>,
 };
 
 constexpr ze_event_exp_dditable_t ze_event_exp_table = {
-    .pfnQueryTimestampsExp = unsupported<ze_pfnEventQueryTimestampsExp_t, "zeEventQueryTimestampsExp">,
+    .pfnQueryTimestampsExp = guarded<&datum::api::zeEventQueryTimestampsExp>,
 };
 
 constexpr ze_module_dditable_t ze_module_table = {

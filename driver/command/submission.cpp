@@ -1,0 +1,35 @@
+#include "driver/command/counter.hpp"
+#include "driver/command/event.hpp"
+#include "driver/command/stream.hpp"
+
+namespace datum {
+
+void Submission::clear() noexcept {
+  for (const StreamItem& item : items) {
+    if (item.event != nullptr && item.event->release()) {
+      delete item.event;
+    }
+  }
+  for (const SubmittedPoint& point : points) {
+    if (point.event->release()) {
+      delete point.event;
+    }
+  }
+  items.clear();
+  keeps.clear();
+  steps.clear();
+  points.clear();
+}
+
+void Submission::follow_points(const std::shared_ptr<Counter>& counter) {
+  for (const SubmittedPoint& point : points) {
+    counter->give_out(point.value);
+    point.event->follow({counter, point.value});
+    if (point.event->release()) {
+      delete point.event;
+    }
+  }
+  points.clear();
+}
+
+}  // namespace datum
