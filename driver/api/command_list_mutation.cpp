@@ -71,9 +71,10 @@ ze_result_t zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t hComm
     return refuse_null_pointer("desc");
   }
   if (desc->stype != ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC || desc->flags != 0) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  "the descriptor's stype is not ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, or its flags are "
-                  "not 0");
+    return refuse(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        "the descriptor's stype is not ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, or its flags are "
+        "not 0");
   }
   if (!list->is_mutable()) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not mutable");
@@ -110,8 +111,8 @@ ze_result_t zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handl
   // A null array: wait for nothing, whatever the number says.
   const std::uint32_t count = phWaitEvents == nullptr ? *recorded : numWaitEvents;
   if (count != *recorded) {
-    return refuse(ZE_RESULT_ERROR_INVALID_SIZE, fmt::format("{} wait events for a command recorded with {}",
-                                                            numWaitEvents, *recorded));
+    return refuse(ZE_RESULT_ERROR_INVALID_SIZE,
+                  fmt::format("{} wait events for a command recorded with {}", numWaitEvents, *recorded));
   }
   std::vector<Event*> waits(count);
   for (uint32_t index = 0; phWaitEvents != nullptr && index < count; ++index) {

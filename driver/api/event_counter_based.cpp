@@ -32,8 +32,8 @@ ze_result_t check_descriptor(const ze_event_counter_based_desc_t& desc) {
   }
   if (desc.flags > 0x7fU || desc.signal > 0x7U || desc.wait > 0x7U) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-                  fmt::format("unknown flags {:#x} or scopes: signal {:#x}, wait {:#x}", desc.flags, desc.signal,
-                              desc.wait));
+                  fmt::format("unknown flags {:#x} or scopes: signal {:#x}, wait {:#x}", desc.flags,
+                              desc.signal, desc.wait));
   }
   if ((desc.flags & timestamp_flags) == timestamp_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "timestamps are either the device's or the host's");
@@ -122,8 +122,9 @@ ze_result_t zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t hDevice, uin
   if (maxValue == nullptr) {
     return refuse_null_pointer("maxValue");
   }
-  return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                "the limit is that of counters which the application keeps, and this driver has none of those");
+  return refuse(
+      ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+      "the limit is that of counters which the application keeps, and this driver has none of those");
 }
 
 }  // namespace datum::api

@@ -63,9 +63,8 @@ ze_kernel_timestamp_result_t kernel_result(const Found& found) {
 }
 
 bool may_be_synchronized(Event& event) {
-  return in_host_time(event) ||
-         (event.pool() != nullptr &&
-          (event.pool()->flags() & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0);
+  return in_host_time(event) || (event.pool() != nullptr &&
+                                 (event.pool()->flags() & ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP) != 0);
 }
 
 }  // namespace
@@ -101,9 +100,9 @@ ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDevice,
-                                            uint32_t* pCount,
-                                            ze_event_query_kernel_timestamps_results_ext_properties_t* pResults) {
+ze_result_t
+zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount,
+                                ze_event_query_kernel_timestamps_results_ext_properties_t* pResults) {
   Found found;
   if (const ze_result_t result = find_times(hEvent, hDevice, pCount, found); result != ZE_RESULT_SUCCESS) {
     return result;

@@ -14,9 +14,9 @@ namespace datum {
 
 class Context;
 
-/// A word of one queue that the board raises by one each time a command has ended that signals a counter-based
-/// event; such an event is a value that the word has to reach. The word never falls: its writer is one stream,
-/// in order. Lives until the stream, the last event and the last waiting command are gone.
+/// A word of one queue that the board raises by one each time a command has ended that signals a
+/// counter-based event; such an event is a value that the word has to reach. The word never falls: its writer
+/// is one stream, in order. Lives until the stream, the last event and the last waiting command are gone.
 class Counter {
  public:
   /// The word is reachable for every device of `context`.

@@ -12,7 +12,8 @@ Result<std::uint64_t> CommandList::name_next_command() {
                       "create it with ze_mutable_command_list_exp_desc_t");
   }
   if (closed_) {
-    return make_error(ErrorCode::invalid_argument, "the command list is closed: nothing is appended to it next");
+    return make_error(ErrorCode::invalid_argument,
+                      "the command list is closed: nothing is appended to it next");
   }
   return named_.name_next(static_cast<std::uint32_t>(recorded_.commands.size()));
 }

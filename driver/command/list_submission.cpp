@@ -57,7 +57,8 @@ Status CommandList::append_lists(std::span<CommandList* const> lists, Event* sig
   batches.reserve(lists.size() + 2);
   if (in_order_ || !waits.empty()) {
     // A barrier waits for everything before, as the next command of an in-order list does.
-    before = single(in_order_ ? CommandBody(BarrierCommand{}) : CommandBody(SynchronizeCommand{}), nullptr, waits);
+    before =
+        single(in_order_ ? CommandBody(BarrierCommand{}) : CommandBody(SynchronizeCommand{}), nullptr, waits);
     batches.push_back({&before, in_order_});
   }
   for (const CommandList* list : lists) {

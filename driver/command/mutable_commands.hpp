@@ -37,7 +37,8 @@ class MutableCommands {
   /// An append recorded the commands `first` to `last`.
   void appended(std::uint32_t first, std::uint32_t last) {
     const std::lock_guard lock(mutex_);
-    for (std::size_t index = ranges_.size(); open_ && index > 0 && ranges_[index - 1].first == first; --index) {
+    for (std::size_t index = ranges_.size(); open_ && index > 0 && ranges_[index - 1].first == first;
+         --index) {
       ranges_[index - 1].last = last;
     }
     open_ = false;

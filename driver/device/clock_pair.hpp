@@ -8,7 +8,7 @@ namespace datum {
 class Board;
 
 struct ClockPair {
-  std::uint64_t host_ns = 0;   ///< CLOCK_MONOTONIC
+  std::uint64_t host_ns = 0;      ///< CLOCK_MONOTONIC
   std::uint64_t board_ticks = 0;  ///< TIMER
   std::uint64_t ticks_per_s = 1;  ///< of TIMER
 

@@ -71,7 +71,8 @@ TEST_F(CounterEvent, given_one_list_that_waits_for_another_when_it_signals_then_
   }
 }
 
-TEST_F(CounterEvent, given_a_waiting_command_when_the_event_moves_on_to_another_list_then_it_waits_for_the_old_point) {
+TEST_F(CounterEvent,
+       given_a_waiting_command_when_the_event_moves_on_to_another_list_then_it_waits_for_the_old_point) {
   const OwnedEvent event = create();
   const OwnedEventPool pool = create_event_pool(context(), 2);
   const OwnedEvent gate = create_event(pool, 0);
@@ -94,12 +95,14 @@ TEST_F(CounterEvent, given_a_waiting_command_when_the_event_moves_on_to_another_
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventQueryStatus(event));
 }
 
-TEST_F(CounterEvent, given_a_regular_in_order_list_when_executed_again_then_the_event_follows_each_execution) {
+TEST_F(CounterEvent,
+       given_a_regular_in_order_list_when_executed_again_then_the_event_follows_each_execution) {
   const OwnedEvent event = create(ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE);
   const OwnedMemory from = memory(MemoryKind::host, 64);
   const OwnedMemory to = memory(MemoryKind::device, 64);
   const OwnedList list = create_list(context(), device(), ZE_COMMAND_LIST_FLAG_IN_ORDER);
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, to.get(), from.get(), 64, event, 0, nullptr));
+  ASSERT_EQ(ZE_RESULT_SUCCESS,
+            zeCommandListAppendMemoryCopy(list, to.get(), from.get(), 64, event, 0, nullptr));
   ze_event_handle_t wait_for = event;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendWaitOnEvents(list, 1, &wait_for));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
@@ -132,12 +135,15 @@ TEST_F(CounterEvent, given_its_device_address_when_signalled_then_the_counter_th
   EXPECT_GE(counter, value);
 }
 
-TEST_F(CounterEvent, given_a_list_that_is_not_in_order_or_a_host_that_would_change_it_when_tried_then_it_is_refused) {
+TEST_F(CounterEvent,
+       given_a_list_that_is_not_in_order_or_a_host_that_would_change_it_when_tried_then_it_is_refused) {
   const OwnedEvent event = create();
   const OwnedList list = immediate(0);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeCommandListAppendSignalEvent(list, event));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeCommandListAppendBarrier(list, event, 0, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeCommandListAppendEventReset(immediate(), event));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+            zeCommandListAppendBarrier(list, event, 0, nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT,
+            zeCommandListAppendEventReset(immediate(), event));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeEventHostSignal(event));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeEventHostReset(event));
   ze_event_pool_handle_t pool = nullptr;
@@ -153,7 +159,8 @@ TEST_F(CounterEvent, given_descriptors_when_created_then_each_has_its_code) {
     EXPECT_EQ(ZE_RESULT_SUCCESS, code(description(flags))) << "flags " << flags;
   }
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, code(description(ZE_EVENT_COUNTER_BASED_FLAG_IPC)));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, code(description(0x30))) << "the device's or the host's time";
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, code(description(0x30)))
+      << "the device's or the host's time";
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, code(description(0x80)));
   ze_event_counter_based_desc_t scopes = description(0);
   scopes.wait = 8;
@@ -179,7 +186,8 @@ TEST_F(CounterEvent, given_descriptors_when_created_then_each_has_its_code) {
 }
 
 TEST_F(CounterEvent, given_its_flags_when_asked_for_then_they_are_those_of_its_creation) {
-  const OwnedEvent event = create(ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE);
+  const OwnedEvent event =
+      create(ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE);
   ze_event_counter_based_flags_t flags = 0;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventGetCounterBasedFlags(event, &flags));
   EXPECT_EQ(ze_event_counter_based_flags_t{5}, flags);
@@ -210,7 +218,8 @@ TEST_F(CounterEvent, given_a_pool_of_them_when_used_then_its_events_count) {
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeEventPoolCreate(context(), &desc, 0, nullptr, &refused));
 }
 
-TEST_F(CounterEvent, given_work_that_fails_when_waited_for_then_earlier_points_hold_and_later_ones_are_unknown) {
+TEST_F(CounterEvent,
+       given_work_that_fails_when_waited_for_then_earlier_points_hold_and_later_ones_are_unknown) {
   const ze_host_mem_alloc_desc_t read_only{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr,
                                            ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY};
   void* pointer = nullptr;
@@ -222,7 +231,8 @@ TEST_F(CounterEvent, given_work_that_fails_when_waited_for_then_earlier_points_h
   const OwnedList list = immediate();
   const OwnedList dependant = immediate();
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendSignalEvent(list, good));
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, guarded.get(), source.get(), 64, bad, 0, nullptr));
+  ASSERT_EQ(ZE_RESULT_SUCCESS,
+            zeCommandListAppendMemoryCopy(list, guarded.get(), source.get(), 64, bad, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_UNKNOWN, zeEventHostSynchronize(bad, patience_ns));
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventHostSynchronize(good, patience_ns));
   ze_event_handle_t wait_for = bad;

@@ -42,7 +42,8 @@ TEST_F(EventTimes, given_mapped_timestamps_when_queried_then_device_and_host_tim
   ASSERT_EQ(ZE_RESULT_SUCCESS, times(kernel, host, count));
   EXPECT_EQ(1U, count);
   EXPECT_LE(kernel.global.kernelStart, kernel.global.kernelEnd);
-  EXPECT_EQ(kernel.global.kernelEnd - kernel.global.kernelStart, host.global.kernelEnd - host.global.kernelStart);
+  EXPECT_EQ(kernel.global.kernelEnd - kernel.global.kernelStart,
+            host.global.kernelEnd - host.global.kernelStart);
   constexpr std::uint64_t slack_ns = 1'000'000;  // of a pair of clock readings on a loaded machine
   EXPECT_LE(before, host.global.kernelStart + slack_ns);
   EXPECT_LE(host.global.kernelEnd, after + slack_ns);

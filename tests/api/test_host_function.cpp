@@ -35,14 +35,15 @@ TEST_F(HostFunction, given_copies_before_and_behind_when_called_then_it_sees_the
   Stamp stamp{middle.bytes(), middle.bytes() + 1};
   for (unsigned char round = 0; round < 20; ++round) {
     first.bytes()[0] = round;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
-                EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, middle.get(), first.get(), 1,
-                                                                           nullptr, 0, nullptr));
-                EXPECT_EQ(ZE_RESULT_SUCCESS,
-                          zeCommandListAppendHostFunction(list, move_on, &stamp, nullptr, nullptr, 0, nullptr));
-                EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, last.get(), middle.bytes() + 1,
-                                                                           1, nullptr, 0, nullptr));
-              }));
+    ASSERT_EQ(
+        ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
+          EXPECT_EQ(ZE_RESULT_SUCCESS,
+                    zeCommandListAppendMemoryCopy(list, middle.get(), first.get(), 1, nullptr, 0, nullptr));
+          EXPECT_EQ(ZE_RESULT_SUCCESS,
+                    zeCommandListAppendHostFunction(list, move_on, &stamp, nullptr, nullptr, 0, nullptr));
+          EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, last.get(), middle.bytes() + 1, 1,
+                                                                     nullptr, 0, nullptr));
+        }));
     ASSERT_EQ(round + 1, last.bytes()[0]);
   }
 }
@@ -60,7 +61,8 @@ TEST_F(HostFunction, given_a_closed_list_when_executed_several_times_then_it_is_
   }
 }
 
-TEST_F(HostFunction, given_wait_and_signal_events_when_the_gate_opens_then_it_is_called_and_the_signal_follows) {
+TEST_F(HostFunction,
+       given_wait_and_signal_events_when_the_gate_opens_then_it_is_called_and_the_signal_follows) {
   std::atomic<int> calls{0};
   const OwnedEventPool pool = create_event_pool(context(), 2);
   const OwnedEvent gate = create_event(pool, 0);
@@ -82,6 +84,7 @@ TEST_F(HostFunction, given_a_function_that_waits_when_appended_then_the_call_doe
     std::atomic<bool> entered{false};
     std::atomic<bool> open{false};
   } gate;
+
   const auto pass = [](void* argument) {
     auto* of = static_cast<Gate*>(argument);
     of->entered = true;
@@ -90,7 +93,8 @@ TEST_F(HostFunction, given_a_function_that_waits_when_appended_then_the_call_doe
     }
   };
   const OwnedList list = in_order_list();
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendHostFunction(list, pass, &gate, nullptr, nullptr, 0, nullptr));
+  ASSERT_EQ(ZE_RESULT_SUCCESS,
+            zeCommandListAppendHostFunction(list, pass, &gate, nullptr, nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_NOT_READY, zeCommandListHostSynchronize(list, 1'000'000));
   // Another queue goes on meanwhile.
   const OwnedMemory from = memory(MemoryKind::host, 64);

@@ -20,7 +20,8 @@ class ListOfLists : public ApiTest {
   }
 };
 
-TEST_F(ListOfLists, given_closed_lists_when_appended_in_order_then_each_begins_when_the_one_before_has_ended) {
+TEST_F(ListOfLists,
+       given_closed_lists_when_appended_in_order_then_each_begins_when_the_one_before_has_ended) {
   const OwnedMemory first = memory(MemoryKind::host, 3000);
   const OwnedMemory second = memory(MemoryKind::device, 3000);
   const OwnedMemory third = memory(MemoryKind::shared, 3000);
@@ -31,7 +32,8 @@ TEST_F(ListOfLists, given_closed_lists_when_appended_in_order_then_each_begins_w
     write_pattern(first.get(), 3000, round);
     ze_command_list_handle_t a = one;
     ze_command_list_handle_t b = two;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListImmediateAppendCommandListsExp(now, 1, &a, nullptr, 0, nullptr));
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListImmediateAppendCommandListsExp(now, 1, &a, nullptr, 0, nullptr));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListImmediateAppendCommandListsWithParameters(now, 1, &b, nullptr,
                                                                                         nullptr, 0, nullptr));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListHostSynchronize(now, patience_ns));
@@ -39,7 +41,8 @@ TEST_F(ListOfLists, given_closed_lists_when_appended_in_order_then_each_begins_w
   }
 }
 
-TEST_F(ListOfLists, given_events_around_appended_lists_when_the_gate_opens_then_the_signal_follows_the_last_list) {
+TEST_F(ListOfLists,
+       given_events_around_appended_lists_when_the_gate_opens_then_the_signal_follows_the_last_list) {
   const OwnedEventPool pool = create_event_pool(context(), 2);
   const OwnedEvent gate = create_event(pool, 0);
   const OwnedEvent done = create_event(pool, 1);
@@ -52,8 +55,8 @@ TEST_F(ListOfLists, given_events_around_appended_lists_when_the_gate_opens_then_
   const OwnedList two = copying(b.get(), from.get(), 2000);
   ze_command_list_handle_t lists[] = {one, two};
   const OwnedList now = immediate();
-  ASSERT_EQ(ZE_RESULT_SUCCESS,
-            zeCommandListImmediateAppendCommandListsWithParameters(now, 2, lists, nullptr, done, 1, &wait_for));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListImmediateAppendCommandListsWithParameters(now, 2, lists, nullptr,
+                                                                                      done, 1, &wait_for));
   EXPECT_EQ(ZE_RESULT_NOT_READY, zeEventHostSynchronize(done, 3'000'000));
   write_pattern(from.get(), 2000, 2);  // read when executed, not when appended
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
@@ -72,7 +75,8 @@ TEST_F(ListOfLists, given_no_lists_when_appended_then_the_event_is_signalled_all
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventHostSynchronize(done, patience_ns));
 }
 
-TEST_F(ListOfLists, given_lists_that_cannot_be_appended_when_appended_then_each_has_its_code_and_nothing_runs) {
+TEST_F(ListOfLists,
+       given_lists_that_cannot_be_appended_when_appended_then_each_has_its_code_and_nothing_runs) {
   const OwnedMemory from = memory(MemoryKind::host, 100);
   const OwnedMemory to = memory(MemoryKind::shared, 100);
   write_pattern(from.get(), 100, 3);
@@ -81,7 +85,8 @@ TEST_F(ListOfLists, given_lists_that_cannot_be_appended_when_appended_then_each_
   const OwnedList open = create_list(context(), device());
   const OwnedList other = immediate();
   const OwnedList now = immediate();
-  const auto append = [](ze_command_list_handle_t on, ze_command_list_handle_t a, ze_command_list_handle_t b) {
+  const auto append = [](ze_command_list_handle_t on, ze_command_list_handle_t a,
+                         ze_command_list_handle_t b) {
     ze_command_list_handle_t lists[] = {a, b};
     return zeCommandListImmediateAppendCommandListsExp(on, 2, lists, nullptr, 0, nullptr);
   };
@@ -147,8 +152,8 @@ TEST_F(ListOfLists, given_appends_with_parameters_when_executed_then_they_do_wha
                         zeCommandListAppendMemoryCopyWithParameters(list, to.get(), from.get(), 500, nullptr,
                                                                     nullptr, 0, nullptr));
               EXPECT_EQ(ZE_RESULT_SUCCESS,
-                        zeCommandListAppendMemoryFillWithParameters(list, to.bytes() + 500, &word, 4, 500, nullptr,
-                                                                    nullptr, 0, nullptr));
+                        zeCommandListAppendMemoryFillWithParameters(list, to.bytes() + 500, &word, 4, 500,
+                                                                    nullptr, nullptr, 0, nullptr));
             }));
   EXPECT_TRUE(same_bytes(from.get(), to.get(), 500));
   for (std::size_t at = 500; at < 1000; ++at) {
@@ -156,24 +161,24 @@ TEST_F(ListOfLists, given_appends_with_parameters_when_executed_then_they_do_wha
   }
 }
 
-TEST_F(ListOfLists, given_an_unknown_extension_when_appended_with_parameters_then_the_feature_is_unsupported) {
+TEST_F(ListOfLists,
+       given_an_unknown_extension_when_appended_with_parameters_then_the_feature_is_unsupported) {
   const OwnedMemory block = memory(MemoryKind::host, 64);
   const OwnedList list = create_list(context(), device());
   ze_base_desc_t unknown{};
   unknown.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
   const unsigned char zero = 0;
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            zeCommandListAppendMemoryCopyWithParameters(list, block.get(), block.bytes() + 32, 8, &unknown, nullptr,
-                                                        0, nullptr));
+            zeCommandListAppendMemoryCopyWithParameters(list, block.get(), block.bytes() + 32, 8, &unknown,
+                                                        nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
             zeCommandListAppendMemoryFillWithParameters(list, block.get(), &zero, 1, 8, &unknown, nullptr, 0,
                                                         nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
             zeCommandListAppendMemoryCopyWithParameters(list, nullptr, block.get(), 8, nullptr, nullptr, 0,
                                                         nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE,
-            zeCommandListAppendMemoryFillWithParameters(list, block.get(), &zero, 3, 9, nullptr, nullptr, 0,
-                                                        nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, zeCommandListAppendMemoryFillWithParameters(
+                                              list, block.get(), &zero, 3, 9, nullptr, nullptr, 0, nullptr));
 }
 
 }  // namespace

@@ -32,13 +32,13 @@ TEST_F(MutableList, given_the_device_when_asked_then_it_offers_to_change_events_
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
   properties.pNext = &offered;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetProperties(device(), &properties));
-  EXPECT_EQ(
-      ze_mutable_command_exp_flags_t{ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT |
-                                     ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS},
-      offered.mutableCommandFlags);
+  EXPECT_EQ(ze_mutable_command_exp_flags_t{ZE_MUTABLE_COMMAND_EXP_FLAG_SIGNAL_EVENT |
+                                           ZE_MUTABLE_COMMAND_EXP_FLAG_WAIT_EVENTS},
+            offered.mutableCommandFlags);
 }
 
-TEST_F(MutableList, given_named_copies_when_their_events_are_changed_then_the_next_execution_uses_the_new_ones) {
+TEST_F(MutableList,
+       given_named_copies_when_their_events_are_changed_then_the_next_execution_uses_the_new_ones) {
   const OwnedEventPool pool = create_event_pool(context(), 4);
   const OwnedEvent old_gate = create_event(pool, 0);
   const OwnedEvent new_gate = create_event(pool, 1);
@@ -106,7 +106,8 @@ TEST_F(MutableList, given_bad_arguments_when_a_command_is_named_or_changed_then_
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
             name_next(list, id, ZE_MUTABLE_COMMAND_EXP_FLAG_KERNEL_ARGUMENTS));
   ASSERT_EQ(ZE_RESULT_SUCCESS, name_next(list, id));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListUpdateMutableCommandSignalEventExp(list, id, event))
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            zeCommandListUpdateMutableCommandSignalEventExp(list, id, event))
       << "nothing was appended yet";
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(list, nullptr, 1, &one));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
@@ -122,7 +123,8 @@ TEST_F(MutableList, given_bad_arguments_when_a_command_is_named_or_changed_then_
   const ze_mutable_commands_exp_desc_t kernel{ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, &groups, 0};
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zeCommandListUpdateMutableCommandsExp(list, &kernel));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListReset(list));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListUpdateMutableCommandSignalEventExp(list, id, event))
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            zeCommandListUpdateMutableCommandSignalEventExp(list, id, event))
       << "names end with the commands";
 }
 
