@@ -7,6 +7,7 @@ TEST_BUDGETS = {
     "unit": 30,
     "contract": 120,
     "api": 180,
+    "conformance": 5,
     "parity": 120,
     "rtl": 240,
     "install": 60,
@@ -19,8 +20,8 @@ TEST_BUDGETS = {
 MODE_STAGES = {
     "quick": ["unit", "contract"],
     "newcomer": ["unit", "contract", "api", "parity"],
-    "ci": ["unit", "contract", "api", "parity", "rtl", "install", "lint", "asan", "tsan"],
-    "all": ["unit", "contract", "api", "parity", "rtl", "install", "lint", "asan", "tsan"],
+    "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint", "asan", "tsan"],
+    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint", "asan", "tsan"],
 }
 
 

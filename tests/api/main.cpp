@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/api/scenarios.hpp"
+#include "tests/conformance/fact_record.hpp"
 #include "tests/support/child_process.hpp"
 #include "tests/support/test_run.hpp"
 
@@ -44,6 +45,7 @@ int main(int argument_count, char** arguments) {
   std::printf("mode %s, boards %s, seed %llu\n",
               datum::test::environment("DATUM_TEST_MODE", "single").c_str(),
               datum::test::environment("DATUM_BOARDS", "(not set)").c_str(), datum::test::test_seed());
+  datum::test::conformance::follow_tests();
   const int status = RUN_ALL_TESTS();
   if (status == 0 && ::testing::UnitTest::GetInstance()->test_to_run_count() == 0) {
     std::fprintf(stderr, "no test matches the filter\n");

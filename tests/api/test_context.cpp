@@ -67,6 +67,42 @@ TEST_F(Context, given_devices_without_an_array_when_created_then_the_size_is_inv
   EXPECT_EQ(untouched, made);
 }
 
+TEST_F(Context, given_illegal_arguments_when_created_for_devices_then_each_has_its_code) {
+  ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  ze_device_handle_t one = device();
+  ze_context_handle_t made = untouched;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeContextCreateEx(driver(), nullptr, 1, &one, &made));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+            zeContextCreateEx(driver(), &description, 1, &one, nullptr));
+  description.flags = 0x2;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeContextCreateEx(driver(), &description, 1, &one, &made));
+  description = {ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 0};
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeContextCreateEx(driver(), &description, 1, &one, &made));
+  EXPECT_EQ(untouched, made) << "a failed call writes no handle";
+}
+
+TEST_F(Context, given_a_power_saving_hint_when_created_then_a_percentage_is_taken) {
+  ze_context_power_saving_hint_exp_desc_t hint{ZE_STRUCTURE_TYPE_POWER_SAVING_HINT_EXP_DESC, nullptr, 100};
+  const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, &hint, ZE_CONTEXT_FLAG_TBD};
+  EXPECT_EQ(ZE_RESULT_SUCCESS, create(description));
+  OwnedContext made;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextCreateEx(driver(), &description, 0, nullptr, made.address()));
+  hint.hint = 101;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, create(description));
+}
+
+TEST_F(Context, given_a_context_with_a_queue_when_destroyed_then_it_is_in_use_and_both_live_on) {
+  if (under_validation()) {
+    GTEST_SKIP() << "the validation layer refuses by a code of its own";
+  }
+  OwnedContext other = create_context(driver());
+  OwnedQueue own_queue = create_queue(other, device());
+  EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeContextDestroy(other));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(own_queue, patience_ns));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, own_queue.destroy());
+  EXPECT_EQ(ZE_RESULT_SUCCESS, other.destroy());
+}
+
 TEST_F(Context, given_a_live_context_when_asked_for_its_status_then_it_is_usable) {
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(context()));
 }
@@ -109,6 +145,29 @@ TEST_F(Context,
   const OwnedMemory host = memory(MemoryKind::host, 64);
   const OwnedMemory target = memory(MemoryKind::device, 64);
   EXPECT_EQ(ZE_RESULT_SUCCESS, copy(target.get(), host.get(), 64));
+}
+
+TEST_F(Context, given_every_address_space_in_use_when_another_is_created_then_device_memory_is_out) {
+  const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  constexpr std::size_t more_than_a_board_has = 5000;
+  std::vector<OwnedContext> contexts;
+  ze_result_t result = ZE_RESULT_SUCCESS;
+  ze_context_handle_t made = untouched;
+  while (contexts.size() < more_than_a_board_has) {
+    made = untouched;
+    result = zeContextCreate(driver(), &description, &made);
+    if (result != ZE_RESULT_SUCCESS) {
+      break;
+    }
+    contexts.emplace_back(made);
+  }
+  EXPECT_EQ(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, result) << "after " << contexts.size() << " contexts";
+  EXPECT_EQ(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+            zeContextCreateEx(driver(), &description, 0, nullptr, &made));
+  EXPECT_EQ(untouched, made) << "a failed call writes no handle";
+  ASSERT_FALSE(contexts.empty());
+  EXPECT_EQ(ZE_RESULT_SUCCESS, contexts.back().destroy());
+  EXPECT_EQ(ZE_RESULT_SUCCESS, create(description));
 }
 
 TEST_F(Context, given_contexts_created_and_destroyed_many_times_then_the_board_does_not_run_out_of_them) {

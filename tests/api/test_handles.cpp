@@ -196,6 +196,20 @@ std::vector<Call> Handles::calls() {
        [=, this](void* h) {
          return zeDeviceCanAccessPeer(device(), as<V>(h), out(static_cast<ze_bool_t*>(nullptr)));
        }},
+      {"zeDeviceGetP2PProperties", HandleKind::device,
+       [=, this](void* h) {
+         set(ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES);
+         return zeDeviceGetP2PProperties(as<V>(h), device(),
+                                         out(static_cast<ze_device_p2p_properties_t*>(nullptr)));
+       }},
+      {"zeContextSystemBarrier", HandleKind::context,
+       [=, this](void* h) { return zeContextSystemBarrier(as<C>(h), device()); }},
+      {"zeContextSystemBarrier (device)", HandleKind::device,
+       [=, this](void* h) { return zeContextSystemBarrier(context(), as<V>(h)); }},
+      {"zeContextMakeMemoryResident", HandleKind::context,
+       [=, this](void* h) { return zeContextMakeMemoryResident(as<C>(h), device(), block_.get(), 64); }},
+      {"zeContextEvictMemory", HandleKind::context,
+       [=, this](void* h) { return zeContextEvictMemory(as<C>(h), device(), block_.get(), 64); }},
       {"zeMemAllocDevice (device)", HandleKind::device,
        [=, this](void* h) { return zeMemAllocDevice(context(), &device_desc, 64, 0, as<V>(h), &pointer_); }},
       {"zeCommandQueueCreate (device)", HandleKind::device,

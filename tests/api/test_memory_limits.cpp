@@ -206,6 +206,10 @@ int scenario_host_memory_under_address_limit() {
     SCENARIO_REQUIRE(blocks.size() < 400);
   }
   SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, result);
+  void* shared = nullptr;
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                  allocate_raw(MemoryKind::shared, context, session().devices.front(), bytes, 0, &shared));
+  SCENARIO_REQUIRE(shared == nullptr);
   SCENARIO_REQUIRE(!blocks.empty());
   blocks.pop_back();
   void* pointer = nullptr;

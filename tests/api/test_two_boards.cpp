@@ -69,6 +69,7 @@ TEST_F(TwoBoards, given_a_context_of_one_board_when_the_other_is_used_in_it_then
   ze_command_queue_handle_t made = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeCommandQueueCreate(only_first, second(), &description, &made));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeContextSystemBarrier(only_first, second()));
 }
 
 TEST_F(TwoBoards,

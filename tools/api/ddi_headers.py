@@ -70,6 +70,11 @@ def read_headers(include_folder: Path) -> tuple[Interface, ...]:
     return tuple(_read_interface(folder, prefix, title) for prefix, title in INTERFACES)
 
 
+def read_prototypes(include_folder: Path) -> dict[str, Function]:
+    """The functions of the core interface by name."""
+    return _read_prototypes(_read_text(include_folder / "level_zero/ze_api.h"))
+
+
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
