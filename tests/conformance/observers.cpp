@@ -259,6 +259,74 @@ constexpr Choice choices_of_ze_driver_ipc_properties_t_flags[] = {
     {0x2U, "ze_driver_ipc_properties_t.flags=ZE_IPC_PROPERTY_FLAG_EVENT_POOL"},
     {0x4U, "ze_driver_ipc_properties_t.flags=ZE_IPC_PROPERTY_FLAG_FABRIC_ACCESSIBLE"},
 };
+constexpr Choice choices_of_ze_command_queue_desc_t_flags[] = {
+    {0x1U, "ze_command_queue_desc_t.flags=ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY"},
+    {0x2U, "ze_command_queue_desc_t.flags=ZE_COMMAND_QUEUE_FLAG_IN_ORDER"},
+    {0x4U, "ze_command_queue_desc_t.flags=ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT"},
+};
+constexpr Choice choices_of_ze_command_queue_desc_t_mode[] = {
+    {0x0U, "ze_command_queue_desc_t.mode=ZE_COMMAND_QUEUE_MODE_DEFAULT"},
+    {0x1U, "ze_command_queue_desc_t.mode=ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS"},
+    {0x2U, "ze_command_queue_desc_t.mode=ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS"},
+};
+constexpr Choice choices_of_ze_command_queue_desc_t_priority[] = {
+    {0x0U, "ze_command_queue_desc_t.priority=ZE_COMMAND_QUEUE_PRIORITY_NORMAL"},
+    {0x1U, "ze_command_queue_desc_t.priority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW"},
+    {0x2U, "ze_command_queue_desc_t.priority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH"},
+};
+constexpr Choice choices_of_ze_command_list_desc_t_flags[] = {
+    {0x1U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING"},
+    {0x2U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT"},
+    {0x4U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY"},
+    {0x8U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_IN_ORDER"},
+    {0x10U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE"},
+    {0x20U, "ze_command_list_desc_t.flags=ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT"},
+};
+constexpr Choice choices_of_ze_mutable_command_list_exp_desc_t_flags[] = {
+    {0x1U, "ze_mutable_command_list_exp_desc_t.flags=ZE_MUTABLE_COMMAND_LIST_EXP_FLAG_RESERVED"},
+};
+constexpr Choice choices_of_ze_event_pool_desc_t_flags[] = {
+    {0x1U, "ze_event_pool_desc_t.flags=ZE_EVENT_POOL_FLAG_HOST_VISIBLE"},
+    {0x2U, "ze_event_pool_desc_t.flags=ZE_EVENT_POOL_FLAG_IPC"},
+    {0x4U, "ze_event_pool_desc_t.flags=ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP"},
+    {0x8U, "ze_event_pool_desc_t.flags=ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP"},
+};
+constexpr Choice choices_of_ze_event_pool_counter_based_exp_desc_t_flags[] = {
+    {0x1U, "ze_event_pool_counter_based_exp_desc_t.flags=ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE"},
+    {0x2U, "ze_event_pool_counter_based_exp_desc_t.flags=ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE"},
+};
+constexpr Choice choices_of_ze_event_desc_t_signal[] = {
+    {0x1U, "ze_event_desc_t.signal=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "ze_event_desc_t.signal=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "ze_event_desc_t.signal=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_ze_event_desc_t_wait[] = {
+    {0x1U, "ze_event_desc_t.wait=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "ze_event_desc_t.wait=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "ze_event_desc_t.wait=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_ze_event_counter_based_desc_t_flags[] = {
+    {0x1U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE"},
+    {0x2U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE"},
+    {0x4U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE"},
+    {0x8U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_IPC"},
+    {0x10U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP"},
+    {0x20U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP"},
+    {0x40U, "ze_event_counter_based_desc_t.flags=ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL"},
+};
+constexpr Choice choices_of_ze_event_counter_based_desc_t_signal[] = {
+    {0x1U, "ze_event_counter_based_desc_t.signal=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "ze_event_counter_based_desc_t.signal=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "ze_event_counter_based_desc_t.signal=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_ze_event_counter_based_desc_t_wait[] = {
+    {0x1U, "ze_event_counter_based_desc_t.wait=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "ze_event_counter_based_desc_t.wait=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "ze_event_counter_based_desc_t.wait=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_ze_fence_desc_t_flags[] = {
+    {0x1U, "ze_fence_desc_t.flags=ZE_FENCE_FLAG_SIGNALED"},
+};
 constexpr Choice choices_of_zeMemSetAtomicAccessAttributeExp_attr[] = {
     {0x1U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS"},
     {0x2U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS"},
@@ -295,6 +363,81 @@ constexpr Choice choices_of_zeVirtualMemGetAccessAttribute_access[] = {
 constexpr Choice choices_of_zeMemOpenIpcHandle_flags[] = {
     {0x1U, "flags=ZE_IPC_MEMORY_FLAG_BIAS_CACHED"},
     {0x2U, "flags=ZE_IPC_MEMORY_FLAG_BIAS_UNCACHED"},
+};
+constexpr Choice choices_of_zeCommandQueueGetFlags_pFlags[] = {
+    {0x1U, "pFlags=ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY"},
+    {0x2U, "pFlags=ZE_COMMAND_QUEUE_FLAG_IN_ORDER"},
+    {0x4U, "pFlags=ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT"},
+};
+constexpr Choice choices_of_zeCommandQueueGetMode_pMode[] = {
+    {0x0U, "pMode=ZE_COMMAND_QUEUE_MODE_DEFAULT"},
+    {0x1U, "pMode=ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS"},
+    {0x2U, "pMode=ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS"},
+};
+constexpr Choice choices_of_zeCommandQueueGetPriority_pPriority[] = {
+    {0x0U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_NORMAL"},
+    {0x1U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW"},
+    {0x2U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH"},
+};
+constexpr Choice choices_of_zeCommandListAppendMemAdvise_advice[] = {
+    {0x0U, "advice=ZE_MEMORY_ADVICE_SET_READ_MOSTLY"},
+    {0x1U, "advice=ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY"},
+    {0x2U, "advice=ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION"},
+    {0x3U, "advice=ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION"},
+    {0x4U, "advice=ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY"},
+    {0x5U, "advice=ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY"},
+    {0x6U, "advice=ZE_MEMORY_ADVICE_BIAS_CACHED"},
+    {0x7U, "advice=ZE_MEMORY_ADVICE_BIAS_UNCACHED"},
+    {0x8U, "advice=ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION"},
+    {0x9U, "advice=ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION"},
+};
+constexpr Choice choices_of_zeCommandListGetFlags_pFlags[] = {
+    {0x1U, "pFlags=ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING"},
+    {0x2U, "pFlags=ZE_COMMAND_LIST_FLAG_MAXIMIZE_THROUGHPUT"},
+    {0x4U, "pFlags=ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY"},
+    {0x8U, "pFlags=ZE_COMMAND_LIST_FLAG_IN_ORDER"},
+    {0x10U, "pFlags=ZE_COMMAND_LIST_FLAG_EXP_CLONEABLE"},
+    {0x20U, "pFlags=ZE_COMMAND_LIST_FLAG_COPY_OFFLOAD_HINT"},
+};
+constexpr Choice choices_of_zeCommandListImmediateGetFlags_pFlags[] = {
+    {0x1U, "pFlags=ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY"},
+    {0x2U, "pFlags=ZE_COMMAND_QUEUE_FLAG_IN_ORDER"},
+    {0x4U, "pFlags=ZE_COMMAND_QUEUE_FLAG_COPY_OFFLOAD_HINT"},
+};
+constexpr Choice choices_of_zeCommandListImmediateGetMode_pMode[] = {
+    {0x0U, "pMode=ZE_COMMAND_QUEUE_MODE_DEFAULT"},
+    {0x1U, "pMode=ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS"},
+    {0x2U, "pMode=ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS"},
+};
+constexpr Choice choices_of_zeCommandListImmediateGetPriority_pPriority[] = {
+    {0x0U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_NORMAL"},
+    {0x1U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW"},
+    {0x2U, "pPriority=ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH"},
+};
+constexpr Choice choices_of_zeEventPoolGetFlags_pFlags[] = {
+    {0x1U, "pFlags=ZE_EVENT_POOL_FLAG_HOST_VISIBLE"},
+    {0x2U, "pFlags=ZE_EVENT_POOL_FLAG_IPC"},
+    {0x4U, "pFlags=ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP"},
+    {0x8U, "pFlags=ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP"},
+};
+constexpr Choice choices_of_zeEventGetSignalScope_pSignalScope[] = {
+    {0x1U, "pSignalScope=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "pSignalScope=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "pSignalScope=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_zeEventGetWaitScope_pWaitScope[] = {
+    {0x1U, "pWaitScope=ZE_EVENT_SCOPE_FLAG_SUBDEVICE"},
+    {0x2U, "pWaitScope=ZE_EVENT_SCOPE_FLAG_DEVICE"},
+    {0x4U, "pWaitScope=ZE_EVENT_SCOPE_FLAG_HOST"},
+};
+constexpr Choice choices_of_zeEventGetCounterBasedFlags_pFlags[] = {
+    {0x1U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE"},
+    {0x2U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE"},
+    {0x4U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_HOST_VISIBLE"},
+    {0x8U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_IPC"},
+    {0x10U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP"},
+    {0x20U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP"},
+    {0x40U, "pFlags=ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL"},
 };
 
 void note_members(const Call& call, const ze_device_mem_alloc_desc_t& structure) {
@@ -413,6 +556,43 @@ void note_members(const Call& call, const ze_driver_memory_free_ext_properties_t
 
 void note_members(const Call& call, const ze_driver_ipc_properties_t& structure) {
   note_flags(call, choices_of_ze_driver_ipc_properties_t_flags, structure.flags);
+}
+
+void note_members(const Call& call, const ze_command_queue_desc_t& structure) {
+  note_flags(call, choices_of_ze_command_queue_desc_t_flags, structure.flags);
+  note_value(call, choices_of_ze_command_queue_desc_t_mode, structure.mode);
+  note_value(call, choices_of_ze_command_queue_desc_t_priority, structure.priority);
+}
+
+void note_members(const Call& call, const ze_command_list_desc_t& structure) {
+  note_flags(call, choices_of_ze_command_list_desc_t_flags, structure.flags);
+}
+
+void note_members(const Call& call, const ze_mutable_command_list_exp_desc_t& structure) {
+  note_flags(call, choices_of_ze_mutable_command_list_exp_desc_t_flags, structure.flags);
+}
+
+void note_members(const Call& call, const ze_event_pool_desc_t& structure) {
+  note_flags(call, choices_of_ze_event_pool_desc_t_flags, structure.flags);
+}
+
+void note_members(const Call& call, const ze_event_pool_counter_based_exp_desc_t& structure) {
+  note_flags(call, choices_of_ze_event_pool_counter_based_exp_desc_t_flags, structure.flags);
+}
+
+void note_members(const Call& call, const ze_event_desc_t& structure) {
+  note_flags(call, choices_of_ze_event_desc_t_signal, structure.signal);
+  note_flags(call, choices_of_ze_event_desc_t_wait, structure.wait);
+}
+
+void note_members(const Call& call, const ze_event_counter_based_desc_t& structure) {
+  note_flags(call, choices_of_ze_event_counter_based_desc_t_flags, structure.flags);
+  note_flags(call, choices_of_ze_event_counter_based_desc_t_signal, structure.signal);
+  note_flags(call, choices_of_ze_event_counter_based_desc_t_wait, structure.wait);
+}
+
+void note_members(const Call& call, const ze_fence_desc_t& structure) {
+  note_flags(call, choices_of_ze_fence_desc_t_flags, structure.flags);
 }
 
 void note_linked(const Call& call, const ze_base_desc_t& link) {
@@ -548,6 +728,44 @@ void note_linked(const Call& call, const ze_base_desc_t& link) {
   case ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES:
     note(call, "ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES");
     note_members(call, *reinterpret_cast<const ze_driver_ipc_properties_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC");
+    note_members(call, *reinterpret_cast<const ze_command_queue_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC");
+    note_members(call, *reinterpret_cast<const ze_command_list_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_DESC");
+    note_members(call, *reinterpret_cast<const ze_mutable_command_list_exp_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC");
+    break;
+  case ZE_STRUCTURE_TYPE_EVENT_POOL_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_EVENT_POOL_DESC");
+    note_members(call, *reinterpret_cast<const ze_event_pool_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC");
+    note_members(call, *reinterpret_cast<const ze_event_pool_counter_based_exp_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_EVENT_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_EVENT_DESC");
+    note_members(call, *reinterpret_cast<const ze_event_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES:
+    note(call, "ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES");
+    break;
+  case ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC");
+    note_members(call, *reinterpret_cast<const ze_event_counter_based_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_FENCE_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_FENCE_DESC");
+    note_members(call, *reinterpret_cast<const ze_fence_desc_t*>(&link));
     break;
   default:
     break;
@@ -968,6 +1186,738 @@ ze_result_t ZE_APICALL __wrap_zeDriverGetIpcProperties(ze_driver_handle_t hDrive
   if (const Call call{"zeDriverGetIpcProperties", result}; recording()) {
     note(call);
     note_structure(call, pIpcProperties, {{ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, "ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_driver_ipc_properties_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_queue_desc_t* desc, ze_command_queue_handle_t* phCommandQueue);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_queue_desc_t* desc, ze_command_queue_handle_t* phCommandQueue) {
+  const ze_result_t result = __real_zeCommandQueueCreate(hContext, hDevice, desc, phCommandQueue);
+  if (const Call call{"zeCommandQueueCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, "ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_command_queue_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueDestroy(ze_command_queue_handle_t hCommandQueue) {
+  const ze_result_t result = __real_zeCommandQueueDestroy(hCommandQueue);
+  if (const Call call{"zeCommandQueueDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, ze_fence_handle_t hFence);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueExecuteCommandLists(ze_command_queue_handle_t hCommandQueue, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, ze_fence_handle_t hFence) {
+  const ze_result_t result = __real_zeCommandQueueExecuteCommandLists(hCommandQueue, numCommandLists, phCommandLists, hFence);
+  if (const Call call{"zeCommandQueueExecuteCommandLists", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueSynchronize(ze_command_queue_handle_t hCommandQueue, uint64_t timeout);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueSynchronize(ze_command_queue_handle_t hCommandQueue, uint64_t timeout) {
+  const ze_result_t result = __real_zeCommandQueueSynchronize(hCommandQueue, timeout);
+  if (const Call call{"zeCommandQueueSynchronize", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue, uint32_t* pOrdinal);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueGetOrdinal(ze_command_queue_handle_t hCommandQueue, uint32_t* pOrdinal) {
+  const ze_result_t result = __real_zeCommandQueueGetOrdinal(hCommandQueue, pOrdinal);
+  if (const Call call{"zeCommandQueueGetOrdinal", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue, uint32_t* pIndex);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueGetIndex(ze_command_queue_handle_t hCommandQueue, uint32_t* pIndex) {
+  const ze_result_t result = __real_zeCommandQueueGetIndex(hCommandQueue, pIndex);
+  if (const Call call{"zeCommandQueueGetIndex", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueGetFlags(ze_command_queue_handle_t hCmdQueue, ze_command_queue_flags_t* pFlags);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueGetFlags(ze_command_queue_handle_t hCmdQueue, ze_command_queue_flags_t* pFlags) {
+  const ze_result_t result = __real_zeCommandQueueGetFlags(hCmdQueue, pFlags);
+  if (const Call call{"zeCommandQueueGetFlags", result}; recording()) {
+    note(call);
+    if (pFlags != nullptr) { note_flags(call, choices_of_zeCommandQueueGetFlags_pFlags, *pFlags); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueGetMode(ze_command_queue_handle_t hCmdQueue, ze_command_queue_mode_t* pMode);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueGetMode(ze_command_queue_handle_t hCmdQueue, ze_command_queue_mode_t* pMode) {
+  const ze_result_t result = __real_zeCommandQueueGetMode(hCmdQueue, pMode);
+  if (const Call call{"zeCommandQueueGetMode", result}; recording()) {
+    note(call);
+    if (pMode != nullptr) { note_value(call, choices_of_zeCommandQueueGetMode_pMode, *pMode); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandQueueGetPriority(ze_command_queue_handle_t hCmdQueue, ze_command_queue_priority_t* pPriority);
+ze_result_t ZE_APICALL __wrap_zeCommandQueueGetPriority(ze_command_queue_handle_t hCmdQueue, ze_command_queue_priority_t* pPriority) {
+  const ze_result_t result = __real_zeCommandQueueGetPriority(hCmdQueue, pPriority);
+  if (const Call call{"zeCommandQueueGetPriority", result}; recording()) {
+    note(call);
+    if (pPriority != nullptr) { note_value(call, choices_of_zeCommandQueueGetPriority_pPriority, *pPriority); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_list_desc_t* desc, ze_command_list_handle_t* phCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_list_desc_t* desc, ze_command_list_handle_t* phCommandList) {
+  const ze_result_t result = __real_zeCommandListCreate(hContext, hDevice, desc, phCommandList);
+  if (const Call call{"zeCommandListCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, "ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_command_list_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_queue_desc_t* altdesc, ze_command_list_handle_t* phCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListCreateImmediate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_command_queue_desc_t* altdesc, ze_command_list_handle_t* phCommandList) {
+  const ze_result_t result = __real_zeCommandListCreateImmediate(hContext, hDevice, altdesc, phCommandList);
+  if (const Call call{"zeCommandListCreateImmediate", result}; recording()) {
+    note(call);
+    note_structure(call, altdesc, {{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, "ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_command_queue_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListDestroy(ze_command_list_handle_t hCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListDestroy(ze_command_list_handle_t hCommandList) {
+  const ze_result_t result = __real_zeCommandListDestroy(hCommandList);
+  if (const Call call{"zeCommandListDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListClose(ze_command_list_handle_t hCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListClose(ze_command_list_handle_t hCommandList) {
+  const ze_result_t result = __real_zeCommandListClose(hCommandList);
+  if (const Call call{"zeCommandListClose", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListReset(ze_command_list_handle_t hCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListReset(ze_command_list_handle_t hCommandList) {
+  const ze_result_t result = __real_zeCommandListReset(hCommandList);
+  if (const Call call{"zeCommandListReset", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t hCommandList, uint64_t* dstptr, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendWriteGlobalTimestamp(ze_command_list_handle_t hCommandList, uint64_t* dstptr, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendWriteGlobalTimestamp(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendWriteGlobalTimestamp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendBarrier(ze_command_list_handle_t hCommandList, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendBarrier(ze_command_list_handle_t hCommandList, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendBarrier(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendBarrier", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t hCommandList, uint32_t numRanges, const size_t* pRangeSizes, const void** pRanges, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryRangesBarrier(ze_command_list_handle_t hCommandList, uint32_t numRanges, const size_t* pRangeSizes, const void** pRanges, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryRangesBarrier(hCommandList, numRanges, pRangeSizes, pRanges, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryRangesBarrier", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryCopy(ze_command_list_handle_t hCommandList, void* dstptr, const void* srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopy(ze_command_list_handle_t hCommandList, void* dstptr, const void* srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryCopy(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryCopy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList, void* ptr, const void* pattern, size_t pattern_size, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryFill(ze_command_list_handle_t hCommandList, void* ptr, const void* pattern, size_t pattern_size, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryFill(hCommandList, ptr, pattern, pattern_size, size, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryFill", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t hCommandList, void* dstptr, const ze_copy_region_t* dstRegion, uint32_t dstPitch, uint32_t dstSlicePitch, const void* srcptr, const ze_copy_region_t* srcRegion, uint32_t srcPitch, uint32_t srcSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t hCommandList, void* dstptr, const ze_copy_region_t* dstRegion, uint32_t dstPitch, uint32_t dstSlicePitch, const void* srcptr, const ze_copy_region_t* srcRegion, uint32_t srcPitch, uint32_t srcSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryCopyRegion(hCommandList, dstptr, dstRegion, dstPitch, dstSlicePitch, srcptr, srcRegion, srcPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryCopyRegion", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t hCommandList, void* dstptr, ze_context_handle_t hContextSrc, const void* srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopyFromContext(ze_command_list_handle_t hCommandList, void* dstptr, ze_context_handle_t hContextSrc, const void* srcptr, size_t size, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryCopyFromContext(hCommandList, dstptr, hContextSrc, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryCopyFromContext", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList, const void* ptr, size_t size);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryPrefetch(ze_command_list_handle_t hCommandList, const void* ptr, size_t size) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryPrefetch(hCommandList, ptr, size);
+  if (const Call call{"zeCommandListAppendMemoryPrefetch", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList, ze_device_handle_t hDevice, const void* ptr, size_t size, ze_memory_advice_t advice);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemAdvise(ze_command_list_handle_t hCommandList, ze_device_handle_t hDevice, const void* ptr, size_t size, ze_memory_advice_t advice) {
+  const ze_result_t result = __real_zeCommandListAppendMemAdvise(hCommandList, hDevice, ptr, size, advice);
+  if (const Call call{"zeCommandListAppendMemAdvise", result}; recording()) {
+    note(call);
+    note_value(call, choices_of_zeCommandListAppendMemAdvise_advice, advice);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendSignalEvent(ze_command_list_handle_t hCommandList, ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendSignalEvent(ze_command_list_handle_t hCommandList, ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeCommandListAppendSignalEvent(hCommandList, hEvent);
+  if (const Call call{"zeCommandListAppendSignalEvent", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendWaitOnEvents(ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t* phEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendWaitOnEvents(ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t* phEvents) {
+  const ze_result_t result = __real_zeCommandListAppendWaitOnEvents(hCommandList, numEvents, phEvents);
+  if (const Call call{"zeCommandListAppendWaitOnEvents", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendEventReset(ze_command_list_handle_t hCommandList, ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendEventReset(ze_command_list_handle_t hCommandList, ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeCommandListAppendEventReset(hCommandList, hEvent);
+  if (const Call call{"zeCommandListAppendEventReset", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t* phEvents, void* dstptr, const size_t* pOffsets, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendQueryKernelTimestamps(ze_command_list_handle_t hCommandList, uint32_t numEvents, ze_event_handle_t* phEvents, void* dstptr, const size_t* pOffsets, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendQueryKernelTimestamps(hCommandList, numEvents, phEvents, dstptr, pOffsets, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendQueryKernelTimestamps", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListHostSynchronize(ze_command_list_handle_t hCommandList, uint64_t timeout);
+ze_result_t ZE_APICALL __wrap_zeCommandListHostSynchronize(ze_command_list_handle_t hCommandList, uint64_t timeout) {
+  const ze_result_t result = __real_zeCommandListHostSynchronize(hCommandList, timeout);
+  if (const Call call{"zeCommandListHostSynchronize", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList, ze_device_handle_t* phDevice);
+ze_result_t ZE_APICALL __wrap_zeCommandListGetDeviceHandle(ze_command_list_handle_t hCommandList, ze_device_handle_t* phDevice) {
+  const ze_result_t result = __real_zeCommandListGetDeviceHandle(hCommandList, phDevice);
+  if (const Call call{"zeCommandListGetDeviceHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListGetContextHandle(ze_command_list_handle_t hCommandList, ze_context_handle_t* phContext);
+ze_result_t ZE_APICALL __wrap_zeCommandListGetContextHandle(ze_command_list_handle_t hCommandList, ze_context_handle_t* phContext) {
+  const ze_result_t result = __real_zeCommandListGetContextHandle(hCommandList, phContext);
+  if (const Call call{"zeCommandListGetContextHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListGetOrdinal(ze_command_list_handle_t hCommandList, uint32_t* pOrdinal);
+ze_result_t ZE_APICALL __wrap_zeCommandListGetOrdinal(ze_command_list_handle_t hCommandList, uint32_t* pOrdinal) {
+  const ze_result_t result = __real_zeCommandListGetOrdinal(hCommandList, pOrdinal);
+  if (const Call call{"zeCommandListGetOrdinal", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateGetIndex(ze_command_list_handle_t hCommandListImmediate, uint32_t* pIndex);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateGetIndex(ze_command_list_handle_t hCommandListImmediate, uint32_t* pIndex) {
+  const ze_result_t result = __real_zeCommandListImmediateGetIndex(hCommandListImmediate, pIndex);
+  if (const Call call{"zeCommandListImmediateGetIndex", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListIsImmediate(ze_command_list_handle_t hCommandList, ze_bool_t* pIsImmediate);
+ze_result_t ZE_APICALL __wrap_zeCommandListIsImmediate(ze_command_list_handle_t hCommandList, ze_bool_t* pIsImmediate) {
+  const ze_result_t result = __real_zeCommandListIsImmediate(hCommandList, pIsImmediate);
+  if (const Call call{"zeCommandListIsImmediate", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t hCommandList, void* dstptr, const void* srcptr, size_t size, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopyWithParameters(ze_command_list_handle_t hCommandList, void* dstptr, const void* srcptr, size_t size, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryCopyWithParameters(hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryCopyWithParameters", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendMemoryFillWithParameters(ze_command_list_handle_t hCommandList, void* ptr, const void* pattern, size_t pattern_size, size_t size, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryFillWithParameters(ze_command_list_handle_t hCommandList, void* ptr, const void* pattern, size_t pattern_size, size_t size, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendMemoryFillWithParameters(hCommandList, ptr, pattern, pattern_size, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendMemoryFillWithParameters", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateAppendCommandListsWithParameters(ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateAppendCommandListsWithParameters(ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate, numCommandLists, phCommandLists, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListImmediateAppendCommandListsWithParameters", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListGetFlags(ze_command_list_handle_t hCommandList, ze_command_list_flags_t* pFlags);
+ze_result_t ZE_APICALL __wrap_zeCommandListGetFlags(ze_command_list_handle_t hCommandList, ze_command_list_flags_t* pFlags) {
+  const ze_result_t result = __real_zeCommandListGetFlags(hCommandList, pFlags);
+  if (const Call call{"zeCommandListGetFlags", result}; recording()) {
+    note(call);
+    if (pFlags != nullptr) { note_flags(call, choices_of_zeCommandListGetFlags_pFlags, *pFlags); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList, ze_command_queue_flags_t* pFlags);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateGetFlags(ze_command_list_handle_t hCommandList, ze_command_queue_flags_t* pFlags) {
+  const ze_result_t result = __real_zeCommandListImmediateGetFlags(hCommandList, pFlags);
+  if (const Call call{"zeCommandListImmediateGetFlags", result}; recording()) {
+    note(call);
+    if (pFlags != nullptr) { note_flags(call, choices_of_zeCommandListImmediateGetFlags_pFlags, *pFlags); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList, ze_command_queue_mode_t* pMode);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateGetMode(ze_command_list_handle_t hCommandList, ze_command_queue_mode_t* pMode) {
+  const ze_result_t result = __real_zeCommandListImmediateGetMode(hCommandList, pMode);
+  if (const Call call{"zeCommandListImmediateGetMode", result}; recording()) {
+    note(call);
+    if (pMode != nullptr) { note_value(call, choices_of_zeCommandListImmediateGetMode_pMode, *pMode); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateGetPriority(ze_command_list_handle_t hCommandList, ze_command_queue_priority_t* pPriority);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateGetPriority(ze_command_list_handle_t hCommandList, ze_command_queue_priority_t* pPriority) {
+  const ze_result_t result = __real_zeCommandListImmediateGetPriority(hCommandList, pPriority);
+  if (const Call call{"zeCommandListImmediateGetPriority", result}; recording()) {
+    note(call);
+    if (pPriority != nullptr) { note_value(call, choices_of_zeCommandListImmediateGetPriority_pPriority, *pPriority); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendHostFunction(ze_command_list_handle_t hCommandList, ze_host_function_callback_t pfnHostFunction, void* pUserData, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendHostFunction(ze_command_list_handle_t hCommandList, ze_host_function_callback_t pfnHostFunction, void* pUserData, const void* pNext, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendHostFunction(hCommandList, pfnHostFunction, pUserData, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendHostFunction", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListCreateCloneExp(ze_command_list_handle_t hCommandList, ze_command_list_handle_t* phClonedCommandList);
+ze_result_t ZE_APICALL __wrap_zeCommandListCreateCloneExp(ze_command_list_handle_t hCommandList, ze_command_list_handle_t* phClonedCommandList) {
+  const ze_result_t result = __real_zeCommandListCreateCloneExp(hCommandList, phClonedCommandList);
+  if (const Call call{"zeCommandListCreateCloneExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListImmediateAppendCommandListsExp(ze_command_list_handle_t hCommandListImmediate, uint32_t numCommandLists, ze_command_list_handle_t* phCommandLists, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate, numCommandLists, phCommandLists, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListImmediateAppendCommandListsExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t hCommandList, const ze_mutable_commands_exp_desc_t* desc);
+ze_result_t ZE_APICALL __wrap_zeCommandListUpdateMutableCommandsExp(ze_command_list_handle_t hCommandList, const ze_mutable_commands_exp_desc_t* desc) {
+  const ze_result_t result = __real_zeCommandListUpdateMutableCommandsExp(hCommandList, desc);
+  if (const Call call{"zeCommandListUpdateMutableCommandsExp", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, "ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_mutable_commands_exp_desc_t& structure) {  });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListUpdateMutableCommandSignalEventExp(ze_command_list_handle_t hCommandList, uint64_t commandId, ze_event_handle_t hSignalEvent);
+ze_result_t ZE_APICALL __wrap_zeCommandListUpdateMutableCommandSignalEventExp(ze_command_list_handle_t hCommandList, uint64_t commandId, ze_event_handle_t hSignalEvent) {
+  const ze_result_t result = __real_zeCommandListUpdateMutableCommandSignalEventExp(hCommandList, commandId, hSignalEvent);
+  if (const Call call{"zeCommandListUpdateMutableCommandSignalEventExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t hCommandList, uint64_t commandId, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListUpdateMutableCommandWaitEventsExp(ze_command_list_handle_t hCommandList, uint64_t commandId, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList, commandId, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListUpdateMutableCommandWaitEventsExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListUpdateMutableCommandKernelsExp(ze_command_list_handle_t hCommandList, uint32_t numKernels, uint64_t* pCommandId, ze_kernel_handle_t* phKernels);
+ze_result_t ZE_APICALL __wrap_zeCommandListUpdateMutableCommandKernelsExp(ze_command_list_handle_t hCommandList, uint32_t numKernels, uint64_t* pCommandId, ze_kernel_handle_t* phKernels) {
+  const ze_result_t result = __real_zeCommandListUpdateMutableCommandKernelsExp(hCommandList, numKernels, pCommandId, phKernels);
+  if (const Call call{"zeCommandListUpdateMutableCommandKernelsExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList, ze_bool_t* pIsMutable);
+ze_result_t ZE_APICALL __wrap_zeCommandListIsMutableExp(ze_command_list_handle_t hCommandList, ze_bool_t* pIsMutable) {
+  const ze_result_t result = __real_zeCommandListIsMutableExp(hCommandList, pIsMutable);
+  if (const Call call{"zeCommandListIsMutableExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_desc_t* desc, uint32_t numDevices, ze_device_handle_t* phDevices, ze_event_pool_handle_t* phEventPool);
+ze_result_t ZE_APICALL __wrap_zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_desc_t* desc, uint32_t numDevices, ze_device_handle_t* phDevices, ze_event_pool_handle_t* phEventPool) {
+  const ze_result_t result = __real_zeEventPoolCreate(hContext, desc, numDevices, phDevices, phEventPool);
+  if (const Call call{"zeEventPoolCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, "ZE_STRUCTURE_TYPE_EVENT_POOL_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_event_pool_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolDestroy(ze_event_pool_handle_t hEventPool);
+ze_result_t ZE_APICALL __wrap_zeEventPoolDestroy(ze_event_pool_handle_t hEventPool) {
+  const ze_result_t result = __real_zeEventPoolDestroy(hEventPool);
+  if (const Call call{"zeEventPoolDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolGetIpcHandle(ze_event_pool_handle_t hEventPool, ze_ipc_event_pool_handle_t* phIpc);
+ze_result_t ZE_APICALL __wrap_zeEventPoolGetIpcHandle(ze_event_pool_handle_t hEventPool, ze_ipc_event_pool_handle_t* phIpc) {
+  const ze_result_t result = __real_zeEventPoolGetIpcHandle(hEventPool, phIpc);
+  if (const Call call{"zeEventPoolGetIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolOpenIpcHandle(ze_context_handle_t hContext, ze_ipc_event_pool_handle_t hIpc, ze_event_pool_handle_t* phEventPool);
+ze_result_t ZE_APICALL __wrap_zeEventPoolOpenIpcHandle(ze_context_handle_t hContext, ze_ipc_event_pool_handle_t hIpc, ze_event_pool_handle_t* phEventPool) {
+  const ze_result_t result = __real_zeEventPoolOpenIpcHandle(hContext, hIpc, phEventPool);
+  if (const Call call{"zeEventPoolOpenIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEventPool);
+ze_result_t ZE_APICALL __wrap_zeEventPoolCloseIpcHandle(ze_event_pool_handle_t hEventPool) {
+  const ze_result_t result = __real_zeEventPoolCloseIpcHandle(hEventPool);
+  if (const Call call{"zeEventPoolCloseIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolPutIpcHandle(ze_context_handle_t hContext, ze_ipc_event_pool_handle_t hIpc);
+ze_result_t ZE_APICALL __wrap_zeEventPoolPutIpcHandle(ze_context_handle_t hContext, ze_ipc_event_pool_handle_t hIpc) {
+  const ze_result_t result = __real_zeEventPoolPutIpcHandle(hContext, hIpc);
+  if (const Call call{"zeEventPoolPutIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolGetContextHandle(ze_event_pool_handle_t hEventPool, ze_context_handle_t* phContext);
+ze_result_t ZE_APICALL __wrap_zeEventPoolGetContextHandle(ze_event_pool_handle_t hEventPool, ze_context_handle_t* phContext) {
+  const ze_result_t result = __real_zeEventPoolGetContextHandle(hEventPool, phContext);
+  if (const Call call{"zeEventPoolGetContextHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventPoolGetFlags(ze_event_pool_handle_t hEventPool, ze_event_pool_flags_t* pFlags);
+ze_result_t ZE_APICALL __wrap_zeEventPoolGetFlags(ze_event_pool_handle_t hEventPool, ze_event_pool_flags_t* pFlags) {
+  const ze_result_t result = __real_zeEventPoolGetFlags(hEventPool, pFlags);
+  if (const Call call{"zeEventPoolGetFlags", result}; recording()) {
+    note(call);
+    if (pFlags != nullptr) { note_flags(call, choices_of_zeEventPoolGetFlags_pFlags, *pFlags); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCreate(ze_event_pool_handle_t hEventPool, const ze_event_desc_t* desc, ze_event_handle_t* phEvent);
+ze_result_t ZE_APICALL __wrap_zeEventCreate(ze_event_pool_handle_t hEventPool, const ze_event_desc_t* desc, ze_event_handle_t* phEvent) {
+  const ze_result_t result = __real_zeEventCreate(hEventPool, desc, phEvent);
+  if (const Call call{"zeEventCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_EVENT_DESC, "ZE_STRUCTURE_TYPE_EVENT_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_event_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventDestroy(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeEventDestroy(ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeEventDestroy(hEvent);
+  if (const Call call{"zeEventDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventHostSignal(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeEventHostSignal(ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeEventHostSignal(hEvent);
+  if (const Call call{"zeEventHostSignal", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout);
+ze_result_t ZE_APICALL __wrap_zeEventHostSynchronize(ze_event_handle_t hEvent, uint64_t timeout) {
+  const ze_result_t result = __real_zeEventHostSynchronize(hEvent, timeout);
+  if (const Call call{"zeEventHostSynchronize", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventQueryStatus(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeEventQueryStatus(ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeEventQueryStatus(hEvent);
+  if (const Call call{"zeEventQueryStatus", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventHostReset(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeEventHostReset(ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeEventHostReset(hEvent);
+  if (const Call call{"zeEventHostReset", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent, ze_kernel_timestamp_result_t* dstptr);
+ze_result_t ZE_APICALL __wrap_zeEventQueryKernelTimestamp(ze_event_handle_t hEvent, ze_kernel_timestamp_result_t* dstptr) {
+  const ze_result_t result = __real_zeEventQueryKernelTimestamp(hEvent, dstptr);
+  if (const Call call{"zeEventQueryKernelTimestamp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount, ze_event_query_kernel_timestamps_results_ext_properties_t* pResults);
+ze_result_t ZE_APICALL __wrap_zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount, ze_event_query_kernel_timestamps_results_ext_properties_t* pResults) {
+  const ze_result_t result = __real_zeEventQueryKernelTimestampsExt(hEvent, hDevice, pCount, pResults);
+  if (const Call call{"zeEventQueryKernelTimestampsExt", result}; recording()) {
+    note(call);
+    note_structure(call, pResults, {{ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES, "ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_RESULTS_EXT_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_event_query_kernel_timestamps_results_ext_properties_t& structure) {  });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventGetEventPool(ze_event_handle_t hEvent, ze_event_pool_handle_t* phEventPool);
+ze_result_t ZE_APICALL __wrap_zeEventGetEventPool(ze_event_handle_t hEvent, ze_event_pool_handle_t* phEventPool) {
+  const ze_result_t result = __real_zeEventGetEventPool(hEvent, phEventPool);
+  if (const Call call{"zeEventGetEventPool", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventGetSignalScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pSignalScope);
+ze_result_t ZE_APICALL __wrap_zeEventGetSignalScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pSignalScope) {
+  const ze_result_t result = __real_zeEventGetSignalScope(hEvent, pSignalScope);
+  if (const Call call{"zeEventGetSignalScope", result}; recording()) {
+    note(call);
+    if (pSignalScope != nullptr) { note_flags(call, choices_of_zeEventGetSignalScope_pSignalScope, *pSignalScope); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventGetWaitScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pWaitScope);
+ze_result_t ZE_APICALL __wrap_zeEventGetWaitScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pWaitScope) {
+  const ze_result_t result = __real_zeEventGetWaitScope(hEvent, pWaitScope);
+  if (const Call call{"zeEventGetWaitScope", result}; recording()) {
+    note(call);
+    if (pWaitScope != nullptr) { note_flags(call, choices_of_zeEventGetWaitScope_pWaitScope, *pWaitScope); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCounterBasedCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_event_counter_based_desc_t* desc, ze_event_handle_t* phEvent);
+ze_result_t ZE_APICALL __wrap_zeEventCounterBasedCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_event_counter_based_desc_t* desc, ze_event_handle_t* phEvent) {
+  const ze_result_t result = __real_zeEventCounterBasedCreate(hContext, hDevice, desc, phEvent);
+  if (const Call call{"zeEventCounterBasedCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC, "ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_event_counter_based_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent, ze_ipc_event_counter_based_handle_t* phIpc);
+ze_result_t ZE_APICALL __wrap_zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent, ze_ipc_event_counter_based_handle_t* phIpc) {
+  const ze_result_t result = __real_zeEventCounterBasedGetIpcHandle(hEvent, phIpc);
+  if (const Call call{"zeEventCounterBasedGetIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hContext, ze_ipc_event_counter_based_handle_t hIpc, ze_event_handle_t* phEvent);
+ze_result_t ZE_APICALL __wrap_zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hContext, ze_ipc_event_counter_based_handle_t hIpc, ze_event_handle_t* phEvent) {
+  const ze_result_t result = __real_zeEventCounterBasedOpenIpcHandle(hContext, hIpc, phEvent);
+  if (const Call call{"zeEventCounterBasedOpenIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCounterBasedCloseIpcHandle(ze_event_handle_t hEvent);
+ze_result_t ZE_APICALL __wrap_zeEventCounterBasedCloseIpcHandle(ze_event_handle_t hEvent) {
+  const ze_result_t result = __real_zeEventCounterBasedCloseIpcHandle(hEvent);
+  if (const Call call{"zeEventCounterBasedCloseIpcHandle", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventCounterBasedGetDeviceAddress(ze_event_handle_t hEvent, uint64_t* completionValue, uint64_t* deviceAddress);
+ze_result_t ZE_APICALL __wrap_zeEventCounterBasedGetDeviceAddress(ze_event_handle_t hEvent, uint64_t* completionValue, uint64_t* deviceAddress) {
+  const ze_result_t result = __real_zeEventCounterBasedGetDeviceAddress(hEvent, completionValue, deviceAddress);
+  if (const Call call{"zeEventCounterBasedGetDeviceAddress", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventGetCounterBasedFlags(ze_event_handle_t hEvent, ze_event_counter_based_flags_t* pFlags);
+ze_result_t ZE_APICALL __wrap_zeEventGetCounterBasedFlags(ze_event_handle_t hEvent, ze_event_counter_based_flags_t* pFlags) {
+  const ze_result_t result = __real_zeEventGetCounterBasedFlags(hEvent, pFlags);
+  if (const Call call{"zeEventGetCounterBasedFlags", result}; recording()) {
+    note(call);
+    if (pFlags != nullptr) { note_flags(call, choices_of_zeEventGetCounterBasedFlags_pFlags, *pFlags); }
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount, ze_kernel_timestamp_result_t* pTimestamps);
+ze_result_t ZE_APICALL __wrap_zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount, ze_kernel_timestamp_result_t* pTimestamps) {
+  const ze_result_t result = __real_zeEventQueryTimestampsExp(hEvent, hDevice, pCount, pTimestamps);
+  if (const Call call{"zeEventQueryTimestampsExp", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeFenceCreate(ze_command_queue_handle_t hCommandQueue, const ze_fence_desc_t* desc, ze_fence_handle_t* phFence);
+ze_result_t ZE_APICALL __wrap_zeFenceCreate(ze_command_queue_handle_t hCommandQueue, const ze_fence_desc_t* desc, ze_fence_handle_t* phFence) {
+  const ze_result_t result = __real_zeFenceCreate(hCommandQueue, desc, phFence);
+  if (const Call call{"zeFenceCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_FENCE_DESC, "ZE_STRUCTURE_TYPE_FENCE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_fence_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeFenceDestroy(ze_fence_handle_t hFence);
+ze_result_t ZE_APICALL __wrap_zeFenceDestroy(ze_fence_handle_t hFence) {
+  const ze_result_t result = __real_zeFenceDestroy(hFence);
+  if (const Call call{"zeFenceDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t timeout);
+ze_result_t ZE_APICALL __wrap_zeFenceHostSynchronize(ze_fence_handle_t hFence, uint64_t timeout) {
+  const ze_result_t result = __real_zeFenceHostSynchronize(hFence, timeout);
+  if (const Call call{"zeFenceHostSynchronize", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeFenceQueryStatus(ze_fence_handle_t hFence);
+ze_result_t ZE_APICALL __wrap_zeFenceQueryStatus(ze_fence_handle_t hFence) {
+  const ze_result_t result = __real_zeFenceQueryStatus(hFence);
+  if (const Call call{"zeFenceQueryStatus", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeFenceReset(ze_fence_handle_t hFence);
+ze_result_t ZE_APICALL __wrap_zeFenceReset(ze_fence_handle_t hFence) {
+  const ze_result_t result = __real_zeFenceReset(hFence);
+  if (const Call call{"zeFenceReset", result}; recording()) {
+    note(call);
   }
   return result;
 }
