@@ -237,7 +237,9 @@ Status Event::query() {
     // A failure upstream reaches the word only when somebody looks; and a polling loop has to let a stepped
     // board run.
     pump();
-    devices().front()->board().function().relax();
+    for (Device* device : devices()) {
+      device->board().function().relax();
+    }
     now = word();
     if (now == event_word::cleared) {
       for (Device* device : devices()) {

@@ -35,7 +35,7 @@ Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t time
   const std::uint64_t deadline_ns = saturating_add(start_ns, timeout_ns);
   const std::uint64_t spin_until_ns = std::min(deadline_ns, start_ns + limits::spin_ns);
   do {
-    function_.relax();
+    relax_boards();
     if (ready()) {
       return {};
     }
@@ -87,8 +87,12 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
     const std::uint64_t board_ns = function_.clock().now_ns;
     const std::uint64_t apart_ns = board_ns > now_ns ? board_ns - now_ns : now_ns - board_ns;
     const std::uint64_t left_ns = until_ns - now_ns;
-    const std::uint64_t slice_ns =
-        apart_ns < limits::same_clock_ns ? left_ns : std::min(left_ns, limits::board_slice_ns);
+    for (board::PcieFunction* neighbour : neighbours_) {
+      neighbour->relax();
+    }
+    const std::uint64_t slice_ns = apart_ns < limits::same_clock_ns && neighbours_.empty()
+                                       ? left_ns
+                                       : std::min(left_ns, limits::board_slice_ns);
     Result<board::WaitOutcome> outcome =
         function_.wait(board::any_vector, wake_.get(), saturating_add(board_ns, slice_ns));
     if (!outcome) {
@@ -105,6 +109,9 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
     case board::WaitOutcome::deadline:
       break;
     case board::WaitOutcome::quiescent: {
+      if (!neighbours_.empty()) {
+        break;  // asleep, nobody would advance them
+      }
       bool woken = false;
       Status slept = sleep_while_quiescent(until_ns, pause_ns, woken);
       if (!slept || woken) {
@@ -134,6 +141,13 @@ Status InterruptHub::sleep_while_quiescent(std::uint64_t until_host_ns, std::uin
     drain_wake();
   }
   return {};
+}
+
+void InterruptHub::relax_boards() noexcept {
+  function_.relax();
+  for (board::PcieFunction* neighbour : neighbours_) {
+    neighbour->relax();
+  }
 }
 
 void InterruptHub::drain_wake() {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
@@ -29,6 +31,13 @@ class InterruptHub {
   /// first before any waiting, from this thread only. Polls for a few microseconds before it sleeps.
   Status wait(const std::function<bool()>& ready, std::uint64_t timeout_ns);
 
+  /// Boards of the same process that advance only inside calls: waits of this board advance them too, because
+  /// what it waits for may be their work. They must outlive the hub, or be taken back with an empty list.
+  /// Not while anybody waits.
+  void set_stepped_neighbours(std::vector<board::PcieFunction*> neighbours) {
+    neighbours_ = std::move(neighbours);
+  }
+
   /// Makes every waiter look again: the host itself changed a word that somebody may wait for.
   void notify();
 
@@ -41,9 +50,11 @@ class InterruptHub {
   Status sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns, bool& woken);
   Status check_health();
   void drain_wake();
+  void relax_boards() noexcept;
 
   board::PcieFunction& function_;
   HealthCheck health_;
+  std::vector<board::PcieFunction*> neighbours_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t generation_ = 0;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/memory_file.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/dma_map.hpp"
@@ -58,8 +59,9 @@ Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std:
   piece->reserved_ = true;
   piece->bytes_ = bytes;
   const UniqueFd file(::memfd_create("datum-host", MFD_CLOEXEC));
-  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
-    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), errno);
+  const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
+  if (error != 0) {
+    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
   }
   void* host = ::mmap(reinterpret_cast<void*>(range->base), bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, file.get(), 0);

@@ -6,6 +6,8 @@
 
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
+#include "driver/device/host_clock.hpp"
+#include "driver/device/limits.hpp"
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "driver/object/device.hpp"
@@ -34,12 +36,34 @@ bool begins_address(std::string_view piece) noexcept {
   return colon == std::string_view::npos ? is_known_scheme(piece) : piece.find('=') > colon;
 }
 
+/// A board whose time does not pass with the host's advances only inside calls.
+bool is_stepped(Device& device) {
+  const std::uint64_t board_ns = device.board().function().clock().now_ns;
+  const std::uint64_t now_ns = host_now_ns();
+  return (board_ns > now_ns ? board_ns - now_ns : now_ns - board_ns) >= limits::same_clock_ns;
+}
+
+void introduce_stepped_boards(const std::vector<std::unique_ptr<Device>>& devices) {
+  for (const std::unique_ptr<Device>& device : devices) {
+    std::vector<board::PcieFunction*> neighbours;
+    for (const std::unique_ptr<Device>& other : devices) {
+      if (other != device && is_stepped(*other)) {
+        neighbours.push_back(&other->board().function());
+      }
+    }
+    device->board().hub().set_stepped_neighbours(std::move(neighbours));
+  }
+}
+
 }  // namespace
 
 Driver::Driver() = default;
 
 Driver::~Driver() {
   unregister_handle(handle_);
+  for (const std::unique_ptr<Device>& device : devices_) {
+    device->board().hub().set_stepped_neighbours({});
+  }
   devices_.clear();
 }
 
@@ -60,6 +84,7 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
     }
     driver->devices_.push_back(std::move(*device));
   }
+  introduce_stepped_boards(driver->devices_);
   Result<HandleSlot*> slot = register_handle(ObjectType::driver, driver.get());
   if (!slot.ok()) {
     return std::move(slot).error();

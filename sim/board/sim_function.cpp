@@ -211,11 +211,16 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     if (ready < 0 && errno != EINTR) {
       return Error{ErrorCode::unknown, errno, "waiting for an interrupt failed", {}};
     }
+    const auto closed = [](const pollfd& entry) { return (entry.revents & POLLNVAL) != 0; };
+    if (ready > 0 && std::any_of(fds.begin(), fds.end(), closed)) {
+      return Error{ErrorCode::unknown, EBADF, "somebody else closed a descriptor of the board", {}};
+    }
     if (ready > 0 && fds[0].revents == 0 && fds[2].revents != 0) {
       return board::WaitOutcome::woken;
     }
-    if (ready == 0) {
-      return board::WaitOutcome::deadline;
+    if (ready == 0 || left_ns == 0) {
+      return ready > 0 && board_->interrupts.consume(vector) ? board::WaitOutcome::interrupt
+                                                             : board::WaitOutcome::deadline;
     }
   }
 }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/memory_file.hpp>
 
 namespace datum::sim {
 
@@ -25,8 +26,9 @@ Error host_error(const char* what, int number) {
 
 Result<UniqueFd> make_file(const char* name, std::uint64_t bytes) {
   UniqueFd file{::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
-  if (!file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
-    return host_error("no memory file to be had for the board's DRAM", errno);
+  const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
+  if (error != 0) {
+    return host_error("no memory file to be had for the board's DRAM", error);
   }
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return host_error("the memory file of the board's DRAM cannot be sealed", errno);
