@@ -1,5 +1,6 @@
 #include "driver/device/board.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ struct Checked {
 Error nonsense(std::string sentence) {
   return make_error(
       ErrorCode::unsupported_version, "the board's description makes no sense: " + std::move(sentence),
-      "`datum doctor` prints the board's registers; board and driver must be of one interface version");
+      "board and driver must be of one interface version; docs/registers.md has what the registers mean");
 }
 
 Status check_ranges(std::span<const Checked> all) {
@@ -71,6 +72,7 @@ Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction>
   if (Status read = board->read_capabilities(); !read) {
     return std::move(read).error();
   }
+  board->set_park_recheck();
   Board* self = board.get();
   board->mmu_ =
       std::make_unique<Mmu>(*board, *board->registers_, *board->aperture_, board->capabilities_.space_count,
@@ -179,6 +181,11 @@ Status Board::read_capabilities() {
                                 function_->info().vectors));
   }
   return {};
+}
+
+void Board::set_park_recheck() {
+  const std::uint64_t ns = limits::scaled(limits::park_recheck_ns, function_->clock());
+  write32(hw::park_recheck_ns, static_cast<std::uint32_t>(std::min<std::uint64_t>(ns, UINT32_MAX)));
 }
 
 std::uint64_t Board::read_timer() noexcept { return read64(hw::timer); }

@@ -80,6 +80,7 @@ class Board {
   Status recognise();
   Status reset_registers();
   Status read_capabilities();
+  void set_park_recheck();
 
   std::unique_ptr<board::PcieFunction> function_;
   board::Bar* registers_ = nullptr;

@@ -47,6 +47,9 @@ inline constexpr std::uint64_t same_clock_ns = 100 * ns_per_ms;
 inline constexpr std::uint64_t register_wait_host_ns = 30 * ns_per_s;
 /// Work whose last word is already written still owes its completion record; it follows within bus latencies.
 inline constexpr std::uint64_t record_lag_ns = 100 * ns_per_ms;
+/// A parked ring looks again at a word that somebody else may have written this often. For a board that runs
+/// slower than a card a look takes longer too, and it would do little else.
+inline constexpr std::uint64_t park_recheck_ns = 1 * ns_per_ms;
 /// Words that another board writes raise no interrupt here: the worker looks at them this often while
 /// somebody waits for one.
 inline constexpr std::uint64_t foreign_word_poll_ns = 1 * ns_per_ms;

@@ -142,8 +142,9 @@ Result<Driver*> ensure_driver() {
   const std::vector<std::string> addresses =
       wish != nullptr && *wish != '\0' ? split_board_addresses(wish) : default_boards();
   if (addresses.empty()) {
-    return make_error(ErrorCode::uninitialized, "no board is bound to VFIO and none is named in DATUM_BOARDS",
-                      "`datum doctor` tells what is missing; DATUM_BOARDS=rtl takes a simulated board");
+    return make_error(
+        ErrorCode::uninitialized, "no board is bound to VFIO and none is named in DATUM_BOARDS",
+        "docs/vfio-setup.md tells how to bind a card; DATUM_BOARDS=rtl takes a simulated board");
   }
   begin_process_life();
   Result<std::unique_ptr<Driver>> opened = Driver::open(addresses);

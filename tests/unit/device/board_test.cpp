@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/device/board.hpp"
+#include "driver/device/limits.hpp"
 #include "tests/unit/device/fake_function.hpp"
 
 namespace datum::test {
@@ -67,6 +68,18 @@ TEST_F(BoardTest,
   registers_->set32(hw::status, 0);
   fake_->clock_step_ns = 50'000'000;
   EXPECT_EQ(code(), ErrorCode::device_lost);
+}
+
+TEST_F(BoardTest, given_a_board_slower_than_a_card_when_adopted_then_parked_rings_look_again_as_much_later) {
+  fake_->wait_scale = 50;
+  ASSERT_TRUE(adopt().ok());
+  EXPECT_EQ(registers_->read32(hw::park_recheck_ns), 50 * limits::park_recheck_ns);
+}
+
+TEST_F(BoardTest, given_a_board_that_is_hopelessly_slow_when_adopted_then_the_time_still_fits_its_register) {
+  fake_->wait_scale = 1'000'000;
+  ASSERT_TRUE(adopt().ok());
+  EXPECT_EQ(registers_->read32(hw::park_recheck_ns), UINT32_MAX);
 }
 
 TEST_F(BoardTest, given_fewer_interrupt_vectors_than_the_board_needs_when_adopted_then_it_is_refused) {

@@ -124,9 +124,9 @@ Result<board::WaitOutcome> FakeFunction::wait(unsigned /*vector*/, int wake_fd, 
 
 board::Clock FakeFunction::clock() noexcept {
   if (clock_step_ns != 0) {
-    return {own_clock_ns_ += clock_step_ns, 1};
+    return {own_clock_ns_ += clock_step_ns, wait_scale};
   }
-  return {stepped ? own_clock_ns_.load() : host_now_ns(), 1};
+  return {stepped ? own_clock_ns_.load() : host_now_ns(), wait_scale};
 }
 
 Status FakeFunction::health() {

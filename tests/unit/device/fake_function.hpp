@@ -83,6 +83,7 @@ class FakeFunction final : public board::PcieFunction {
   std::atomic<std::uint64_t> relax_calls{0};
   std::atomic<std::uint64_t> wait_calls{0};
   std::atomic<bool> stepped{false};             ///< waits answer `quiescent`, the clock stands
+  std::atomic<unsigned> wait_scale{1};          ///< how much slower than a card the board says that it is
   std::atomic<std::uint64_t> clock_step_ns{0};  ///< not 0: each look at the clock moves it on by this
   unsigned vectors = 6;
 
