@@ -46,12 +46,14 @@ TEST(BoardChoicePlugin, given_a_plugin_that_does_not_exist_when_initialised_then
   const ChildOutcome outcome = run_scenario_in_child(
       "init_fails", {{"DATUM_BOARDS", "model:"}, {"DATUM_SIM_PLUGIN", "/nonexistent/libdatum_sim.so"}});
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_NE(std::string::npos, outcome.errors.find("/nonexistent/libdatum_sim.so")) << outcome.errors;
 }
 
 TEST(BoardChoicePlugin, given_a_plugin_that_is_no_library_when_initialised_then_there_is_no_driver) {
   const ChildOutcome outcome =
       run_scenario_in_child("init_fails", {{"DATUM_BOARDS", "model:"}, {"DATUM_SIM_PLUGIN", "/etc/passwd"}});
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_NE(std::string::npos, outcome.errors.find("/etc/passwd")) << outcome.errors;
 }
 
 TEST(BoardChoicePlugin,
@@ -61,6 +63,16 @@ TEST(BoardChoicePlugin,
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
   EXPECT_EQ("", outcome.output);
   EXPECT_EQ("", outcome.errors) << "a program that only looks for devices must not be disturbed";
+}
+
+TEST(BoardChoicePlugin,
+     given_a_log_and_no_card_when_initialised_then_the_driver_declines_with_a_sentence_that_says_what_to_do) {
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails", {{"DATUM_BOARDS", unset_variable}, {"DATUM_LOG", "1"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_NE(std::string::npos, outcome.errors.find("no board is bound to VFIO")) << outcome.errors;
+  EXPECT_NE(std::string::npos, outcome.errors.find("DATUM_BOARDS=rtl")) << outcome.errors;
+  EXPECT_EQ(1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n')) << outcome.errors;
 }
 
 TEST(BoardChoicePlugin, given_an_empty_choice_when_initialised_then_it_is_as_if_it_were_not_set) {
