@@ -91,6 +91,8 @@ struct AddressSpace::Impl {
   Status build();
   Status map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes, PageRights rights);
   bool unmap_locked(std::uint64_t va, std::uint64_t bytes);
+  Status prepare_locked(std::span<const PageChange> changes);
+  void keep_unused_tables(std::uint64_t va, std::uint64_t bytes);
   void owe(Range range);
   Batch take_batch();
   Status bring(const Batch& batch);
@@ -126,13 +128,48 @@ void AddressSpace::Impl::owe(Range range) {
 Status AddressSpace::Impl::map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes,
                                       PageRights rights) {
   Status set = tables->set(va, bytes, leaf_for(target, rights));
+  keep_unused_tables(va, bytes);
+  changes.fetch_add(1, std::memory_order_release);
+  return set;
+}
+
+void AddressSpace::Impl::keep_unused_tables(std::uint64_t va, std::uint64_t bytes) {
   std::vector<DeviceAddress> unused = tables->take_unused_tables();
   if (!unused.empty()) {
     owe({va, bytes});
     retired.push_back(std::make_shared<UnusedTables>(heap, std::move(unused)));
   }
-  changes.fetch_add(1, std::memory_order_release);
-  return set;
+}
+
+/// All that can fail: leaves are split at the ends of what changes, and what was not mapped gets mapped.
+Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
+  for (const PageChange& change : wanted) {
+    if (!change.was_mapped) {
+      continue;
+    }
+    for (const std::uint64_t end : {raw(change.va), raw(change.va) + change.bytes}) {
+      if (Status split = tables->split(end); !split.ok()) {
+        return split;
+      }
+    }
+  }
+  for (std::size_t index = 0; index < wanted.size(); ++index) {
+    const auto is_new = [&](const PageChange& change) { return !change.was_mapped && change.is_mapped; };
+    const PageChange& change = wanted[index];
+    if (!is_new(change)) {
+      continue;
+    }
+    if (Status mapped = map_locked(raw(change.va), change.target, change.bytes, change.rights);
+        !mapped.ok()) {
+      for (const PageChange& before : wanted.first(index)) {
+        if (is_new(before)) {
+          unmap_locked(raw(before.va), before.bytes);
+        }
+      }
+      return mapped;
+    }
+  }
+  return {};
 }
 
 bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) {
@@ -278,9 +315,43 @@ Status AddressSpace::replace(DeviceVa va, PageTarget target, std::uint64_t bytes
   return commit();
 }
 
+Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
+  const std::scoped_lock lock(impl_->mutex);
+  if (Status prepared = impl_->prepare_locked(changes); !prepared.ok()) {
+    return std::move(prepared).error();
+  }
+  bool seen = false;
+  for (const PageChange& change : changes) {
+    if (!change.was_mapped) {
+      continue;
+    }
+    seen = impl_->unmap_locked(raw(change.va), change.bytes) || seen;
+    if (change.is_mapped) {
+      // Leaves of the same sizes were there: no table is needed.
+      if (Status mapped = impl_->map_locked(raw(change.va), change.target, change.bytes, change.rights);
+          !mapped.ok()) {
+        return std::move(mapped).error();
+      }
+    }
+  }
+  return seen;
+}
+
+void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->tables->drop_empty_tables(raw(va), bytes);
+  impl_->keep_unused_tables(raw(va), bytes);
+  impl_->changes.fetch_add(1, std::memory_order_release);
+}
+
 void AddressSpace::clear_before_use(DeviceVa va, std::vector<PageRun> runs) {
   const std::scoped_lock lock(impl_->mutex);
   impl_->to_clear.insert_or_assign(raw(va), std::move(runs));
+}
+
+bool AddressSpace::cancel_clear(DeviceVa va) {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->to_clear.erase(raw(va)) != 0;
 }
 
 void AddressSpace::retire(std::shared_ptr<void> kept) {

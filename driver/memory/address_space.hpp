@@ -28,6 +28,16 @@ struct PageRights {
   std::uint8_t cache_policy = 0;
 };
 
+/// What a range of pages is to become.
+struct PageChange {
+  DeviceVa va{};
+  std::uint64_t bytes = 0;
+  bool was_mapped = false;
+  bool is_mapped = false;
+  PageTarget target;  ///< if is_mapped
+  PageRights rights;
+};
+
 /// Tables are kept in host memory (the shadow) and in the fixed aperture's part of device memory. Changes are
 /// collected and brought to the board by commit(). Thread safe; commit and what calls it may wait for the
 /// board and must not be called with a lock that clearing pages or giving memory back takes.
@@ -61,8 +71,20 @@ class AddressSpace {
   /// flight meet one or the other.
   Status replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
 
+  /// Several changes in one step: the board meets all of it as it was or as it is to be. Ranges may begin and
+  /// end inside what was mapped as one. No board access. Returns whether the board may have seen what was
+  /// mapped there: commit is to be called then before anybody relies on the change. out_of_device_memory:
+  /// nothing is changed.
+  Result<bool> change(std::span<const PageChange> changes);
+  /// Gives back tables that stand for nothing but the range, which is not mapped: for addresses that are not
+  /// used again.
+  void forget_tables(DeviceVa va, std::uint64_t bytes);
+
   /// `runs`, which are mapped at `va`, hold foreign data: they are cleared before the board gets the mapping.
   void clear_before_use(DeviceVa va, std::vector<PageRun> runs);
+  /// The runs of clear_before_use at `va` are not to be cleared any longer. Whether they were still waiting
+  /// for it.
+  bool cancel_clear(DeviceVa va);
   /// Keeps `kept` alive until the board acknowledged that everything unmapped before this call is gone.
   void retire(std::shared_ptr<void> kept);
 

@@ -129,6 +129,18 @@ Result<AddressRange> AddressWindow::take(std::uint64_t bytes, std::uint64_t alig
                       block->slab, block->page, block->order};
 }
 
+std::optional<AddressRange> AddressWindow::take_exact(std::uint64_t bytes, std::uint64_t alignment,
+                                                      std::uintptr_t wanted) {
+  const std::scoped_lock lock(mutex_);
+  if (wanted != 0) {
+    return large_.take_at(wanted, bytes)
+               ? std::optional(AddressRange{wanted, bytes, AddressRange::no_slab, 0, 0})
+               : std::nullopt;
+  }
+  const std::optional<std::uint64_t> base = large_.take(bytes, alignment);
+  return base ? std::optional(AddressRange{*base, bytes, AddressRange::no_slab, 0, 0}) : std::nullopt;
+}
+
 void AddressWindow::release(const AddressRange& range) noexcept {
   const std::scoped_lock lock(mutex_);
   if (range.slab == AddressRange::no_slab) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <datum/base/mapping.hpp>
@@ -44,6 +45,9 @@ class AddressWindow {
   /// `bytes` > 0; `alignment` a power of two up to max_alignment_bytes; the range is 4 KiB aligned at least,
   /// and 2 MiB from 2 MiB on. out_of_host_memory: no room and no further window to be had.
   Result<AddressRange> take(std::uint64_t bytes, std::uint64_t alignment);
+  /// Exactly `bytes`, a multiple of 4 KiB, and at `wanted` if it is not 0. Does not grow the window. Empty:
+  /// there is no such range.
+  std::optional<AddressRange> take_exact(std::uint64_t bytes, std::uint64_t alignment, std::uintptr_t wanted);
   void release(const AddressRange& range) noexcept;
 
   /// Whether any byte of [`address`, `address` + `bytes`) is the window's. Wait-free.

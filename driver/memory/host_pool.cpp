@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <datum/base/memory_file.hpp>
-#include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/dma_map.hpp"
 
@@ -42,6 +41,23 @@ Error host_memory_error(std::string message, int error) {
 
 Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std::uint64_t bytes,
                                                      std::uint64_t alignment) {
+  std::unique_ptr<HostPiece> piece(new HostPiece(window));
+  if (Status built = piece->build(bytes, alignment); !built.ok()) {
+    return std::move(built).error();
+  }
+  piece->file_.reset();  // the mapping keeps it
+  return piece;
+}
+
+Result<std::unique_ptr<HostPiece>> HostPiece::create_with_file(AddressWindow& window, std::uint64_t bytes) {
+  std::unique_ptr<HostPiece> piece(new HostPiece(window));
+  if (Status built = piece->build(bytes, small_page_bytes); !built.ok()) {
+    return std::move(built).error();
+  }
+  return piece;
+}
+
+Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment) {
   if (bytes >= worth_a_look_bytes) {
     if (const std::uint64_t available = available_bytes(); bytes > available) {
       return host_memory_error(
@@ -50,30 +66,29 @@ Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std:
           0);
     }
   }
-  std::unique_ptr<HostPiece> piece(new HostPiece(window));
-  Result<AddressRange> range = window.take(bytes, alignment);
+  Result<AddressRange> range = window_.take(bytes, alignment);
   if (!range.ok()) {
     return std::move(range).error();
   }
-  piece->range_ = *range;
-  piece->reserved_ = true;
-  piece->bytes_ = bytes;
-  const UniqueFd file(::memfd_create("datum-host", MFD_CLOEXEC));
-  const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
+  range_ = *range;
+  reserved_ = true;
+  bytes_ = bytes;
+  file_ = UniqueFd(::memfd_create("datum-host", MFD_CLOEXEC));
+  const int error = file_.valid() ? resize_memory_file(file_.get(), bytes) : errno;
   if (error != 0) {
     return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
   }
   void* host = ::mmap(reinterpret_cast<void*>(range->base), bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_FIXED, file.get(), 0);
+                      MAP_SHARED | MAP_FIXED, file_.get(), 0);
   if (host == MAP_FAILED) {
     return host_memory_error(fmt::format("{} bytes of host memory cannot be mapped", bytes), errno);
   }
-  piece->mapped_ = true;
-  piece->host_ = static_cast<std::byte*>(host);
+  mapped_ = true;
+  host_ = static_cast<std::byte*>(host);
   if (bytes >= large_page_bytes) {
     ::madvise(host, bytes, MADV_HUGEPAGE);  // a wish; small pages serve as well
   }
-  return piece;
+  return {};
 }
 
 HostPiece::~HostPiece() {

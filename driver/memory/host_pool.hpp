@@ -11,6 +11,7 @@
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/buddy_pages.hpp"
@@ -26,6 +27,8 @@ class HostPiece {
   /// `bytes` is a multiple of 4 KiB. Contents are zero. out_of_host_memory.
   static Result<std::unique_ptr<HostPiece>> create(AddressWindow& window, std::uint64_t bytes,
                                                    std::uint64_t alignment);
+  /// The same, and the file stays open, to be mapped at further places.
+  static Result<std::unique_ptr<HostPiece>> create_with_file(AddressWindow& window, std::uint64_t bytes);
   ~HostPiece();
   HostPiece(const HostPiece&) = delete;
   HostPiece& operator=(const HostPiece&) = delete;
@@ -39,6 +42,9 @@ class HostPiece {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
+  /// Of create_with_file: owned by the piece, its byte 0 is the piece's first. Else -1.
+  [[nodiscard]] int file() const noexcept { return file_.get(); }
+
   /// `dma` is one for which it was mapped.
   [[nodiscard]] Iova iova(const DmaMap& dma) const noexcept;
 
@@ -50,12 +56,15 @@ class HostPiece {
 
   explicit HostPiece(AddressWindow& window) : window_(window) {}
 
+  Status build(std::uint64_t bytes, std::uint64_t alignment);
+
   AddressWindow& window_;
   AddressRange range_{};
   bool reserved_ = false;
   bool mapped_ = false;
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
+  UniqueFd file_;
   std::vector<BoardMapping> boards_;
 };
 

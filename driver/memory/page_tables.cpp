@@ -217,6 +217,64 @@ bool PageTables::clear_in(PageTable& table, std::uint64_t va, std::uint64_t byte
   return seen;
 }
 
+Status PageTables::split(std::uint64_t va) {
+  PageTable* table = root_.get();
+  while (table->level != 0 && !is_aligned(va, bytes_of(table->level))) {
+    const unsigned index = index_of(va, table->level);
+    PageTable* child = child_of(*table, index);
+    if (child == nullptr) {
+      if (!is_leaf(table->entries[index])) {
+        return {};
+      }
+      Result<PageTable*> made = split_leaf(*table, index);
+      if (!made.ok()) {
+        return std::move(made).error();
+      }
+      child = *made;
+    }
+    table = child;
+  }
+  return {};
+}
+
+/// The board reads the leaf or the table in its place, whichever it meets: both lead to the same memory.
+Result<PageTable*> PageTables::split_leaf(PageTable& table, unsigned index) {
+  Result<std::unique_ptr<PageTable>> made = make_table(table.level - 1U);
+  if (!made.ok()) {
+    return std::move(made).error();
+  }
+  PageTable& child = **made;
+  for (unsigned part = 0; part < PageTable::entry_count; ++part) {
+    child.entries[part] = table.entries[index] + part * bytes_of(child.level);
+    child.on_board[part] = table.on_board[index];
+  }
+  child.valid_count = PageTable::entry_count;
+  (*table.children)[index] = std::move(*made);
+  write(table, index, hw::Pte{}.set_valid(true).set_address_bytes(child.page.offset_bytes).raw);
+  return &child;
+}
+
+void PageTables::drop_empty_tables(std::uint64_t va, std::uint64_t bytes) {
+  drop_empty_in(*root_, va, bytes);
+}
+
+void PageTables::drop_empty_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) {
+  if (table.level == 0) {
+    return;
+  }
+  const unsigned level = table.level;
+  for_each_part(level, va, bytes, [&](const Part& part) {
+    PageTable* child = child_of(table, part.index);
+    if (child == nullptr) {
+      return;
+    }
+    drop_empty_in(*child, part.va, part.bytes);
+    if (part.whole && child->valid_count == 0) {
+      drop_empty_child(table, part.index);
+    }
+  });
+}
+
 TableWrites PageTables::take_changes() {
   TableWrites writes;
   for (std::vector<PageTable*>& level : dirty_) {

@@ -58,8 +58,14 @@ class PageTables {
   /// leaf. Replaces what is mapped there if it has leaves of the same sizes. out_of_device_memory: no table
   /// page; the range is then as it was, save for tables that stay empty.
   Status set(std::uint64_t va, std::uint64_t bytes, std::uint64_t first_entry);
-  /// Clears the leaves of the range. Whether the board may have seen any of them.
+  /// Clears the leaves of the range, which no leaf reaches into or out of. Whether the board may have seen
+  /// any of them.
   bool clear(std::uint64_t va, std::uint64_t bytes) noexcept;
+  /// Replaces a leaf that reaches across `va` by smaller ones to the same memory, so that none does.
+  /// out_of_device_memory: no table page; what is mapped is as it was.
+  Status split(std::uint64_t va);
+  /// Takes tables out that have become empty and stand for nothing but addresses in the range.
+  void drop_empty_tables(std::uint64_t va, std::uint64_t bytes);
 
   /// What changed since the last call; from here on the board may have seen it.
   TableWrites take_changes();
@@ -76,6 +82,8 @@ class PageTables {
   Status prepare(PageTable& table, std::uint64_t va, std::uint64_t bytes, std::uint64_t address_bits);
   void fill(PageTable& table, std::uint64_t va, std::uint64_t bytes, std::uint64_t entry) noexcept;
   bool clear_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept;
+  Result<PageTable*> split_leaf(PageTable& table, unsigned index);
+  void drop_empty_in(PageTable& table, std::uint64_t va, std::uint64_t bytes);
   void write(PageTable& table, unsigned index, std::uint64_t entry) noexcept;
   void drop_empty_child(PageTable& table, unsigned index);
   void free_pages(PageTable& table) noexcept;

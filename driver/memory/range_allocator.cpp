@@ -51,17 +51,38 @@ std::optional<std::uint64_t> RangeAllocator::take(std::uint64_t bytes, std::uint
       continue;
     }
     const std::uint64_t taken = range_first + lead;
-    const std::uint64_t tail = range_bytes - lead - bytes;
-    remove(by_address_.find(range_first));
-    if (lead != 0) {
-      insert(range_first, lead);
-    }
-    if (tail != 0) {
-      insert(taken + bytes, tail);
-    }
+    cut(by_address_.find(range_first), taken, bytes);
     return taken;
   }
   return std::nullopt;
+}
+
+bool RangeAllocator::take_at(std::uint64_t first, std::uint64_t bytes) {
+  auto range = by_address_.upper_bound(first);
+  if (bytes == 0 || range == by_address_.begin()) {
+    return false;
+  }
+  --range;
+  const std::uint64_t lead = first - range->first;
+  if (lead >= range->second || range->second - lead < bytes) {
+    return false;
+  }
+  cut(range, first, bytes);
+  return true;
+}
+
+/// Takes [`first`, `first` + `bytes`) out of the free range that holds it.
+void RangeAllocator::cut(ByAddress::iterator range, std::uint64_t first, std::uint64_t bytes) {
+  const auto [range_first, range_bytes] = *range;
+  const std::uint64_t lead = first - range_first;
+  const std::uint64_t tail = range_bytes - lead - bytes;
+  remove(range);
+  if (lead != 0) {
+    insert(range_first, lead);
+  }
+  if (tail != 0) {
+    insert(first + bytes, tail);
+  }
 }
 
 }  // namespace datum

@@ -20,6 +20,9 @@ class RangeAllocator {
   /// empty: there is none.
   std::optional<std::uint64_t> take(std::uint64_t bytes, std::uint64_t alignment);
 
+  /// Exactly [`first`, `first` + `bytes`). False: not all of it is free, and nothing was taken.
+  bool take_at(std::uint64_t first, std::uint64_t bytes);
+
   [[nodiscard]] std::uint64_t free_bytes() const noexcept { return free_bytes_; }
 
   [[nodiscard]] std::size_t range_count() const noexcept { return by_address_.size(); }
@@ -28,6 +31,7 @@ class RangeAllocator {
   using ByAddress = std::map<std::uint64_t, std::uint64_t>;
   void insert(std::uint64_t first, std::uint64_t bytes);
   void remove(ByAddress::iterator range);
+  void cut(ByAddress::iterator range, std::uint64_t first, std::uint64_t bytes);
 
   ByAddress by_address_;                                       ///< first address -> bytes
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_size_;  ///< (bytes, first address)

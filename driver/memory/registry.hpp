@@ -30,7 +30,8 @@ struct Allocation {
   std::uint8_t page_shift = 12;  ///< of the smallest page in it
   AllocationKind kind = AllocationKind::device;
   bool read_only_for_device = false;
-  std::array<std::uint8_t, 3> unused{};
+  bool application_mapped = false;  ///< a mapping made by the application (zeVirtualMemMap): no `backing`
+  std::array<std::uint8_t, 2> unused{};
 
   /// As occupied: whole pages.
   [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }
@@ -54,14 +55,17 @@ class Registry {
   /// invalid_argument: overlaps a live range, or is not made of whole pages below 2^47. out_of_host_memory.
   Status insert(const Allocation& allocation);
   /// Takes the allocation out whose first byte is `base` and whose context is `owner`; empty: none. Of
-  /// several threads that try, one succeeds.
+  /// several threads that try, one succeeds. Reservations are no allocations: see erase_reservation.
   std::optional<Allocation> erase(std::uintptr_t base, const Context* owner);
+  /// The same for reservations of virtual addresses only.
+  std::optional<Allocation> erase_reservation(std::uintptr_t base, const Context* owner);
 
   /// The allocation whose occupied span covers `address`, as it was at one moment; empty: none.
   [[nodiscard]] std::optional<Allocation> find(std::uintptr_t address) const noexcept;
 
  private:
   struct Impl;
+  std::optional<Allocation> take_out(std::uintptr_t base, const Context* owner, bool reservation);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -169,5 +169,73 @@ TEST_F(AddressSpaceTest,
   EXPECT_FALSE(test::translate(*board_, number, raw(va)).has_value());
 }
 
+PageChange change_of(DeviceVa at, std::uint64_t bytes, bool was, bool is, std::uint64_t offset_bytes) {
+  return PageChange{at, bytes, was, is, device_page(offset_bytes), {}};
+}
+
+TEST_F(AddressSpaceTest, given_a_part_of_a_large_page_when_it_goes_then_the_rest_stays_for_the_board) {
+  const auto space = make_space();
+  const PageChange whole = change_of(va, large_page_bytes, false, true, large_page_bytes);
+  ASSERT_TRUE(space->change({&whole, 1}).ok());
+  ASSERT_TRUE(space->commit().ok());
+  const PageChange part = change_of(va + 4096, 4096, true, false, 0);
+  Result<bool> changed = space->change({&part, 1});
+  ASSERT_TRUE(changed.ok());
+  EXPECT_TRUE(*changed);
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_EQ(translate(*space, va), large_page_bytes);
+  EXPECT_FALSE(translate(*space, va + 4096).has_value());
+  EXPECT_EQ(translate(*space, va + 8192), large_page_bytes + 8192);
+}
+
+TEST_F(AddressSpaceTest,
+       given_several_changes_of_which_one_needs_a_table_that_is_not_to_be_had_then_none_is_made) {
+  const auto space = make_space();
+  const PageChange first = change_of(va, 4096, false, true, 0x40000);
+  ASSERT_TRUE(space->change({&first, 1}).ok());
+  ASSERT_TRUE(space->commit().ok());
+  std::vector<DeviceAddress> taken;
+  for (Result<DeviceAddress> page = heap_.allocate_table(); page.ok(); page = heap_.allocate_table()) {
+    taken.push_back(*page);
+  }
+  const std::vector<PageChange> changes{change_of(va + 4096, 4096, false, true, 0x50000),
+                                        change_of(va, 4096, true, false, 0),
+                                        change_of(va + huge_page_bytes, 4096, false, true, 0x60000)};
+  Result<bool> changed = space->change(changes);
+  ASSERT_FALSE(changed.ok());
+  EXPECT_EQ(changed.error().code, ErrorCode::out_of_device_memory);
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_EQ(translate(*space, va), 0x40000U);
+  EXPECT_FALSE(translate(*space, va + 4096).has_value());
+  for (const DeviceAddress page : taken) {
+    heap_.free_table(page);
+  }
+}
+
+TEST_F(AddressSpaceTest, given_pages_waiting_to_be_cleared_when_cancelled_then_they_are_left_alone) {
+  const auto space = make_space();
+  ASSERT_TRUE(space->commit().ok());
+  space->clear_before_use(va, {PageRun{{0x40000, 0}, 4096}});
+  EXPECT_TRUE(space->cancel_clear(va));
+  EXPECT_FALSE(space->cancel_clear(va));
+  ASSERT_TRUE(space->map(va, device_page(0x40000), 4096, {}).ok());
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_TRUE(cleared_.empty());
+}
+
+TEST_F(AddressSpaceTest, given_tables_of_a_range_that_is_not_used_again_then_their_pages_come_back) {
+  const auto space = make_space();
+  const std::uint64_t before = heap_.free_bytes();
+  for (std::uint64_t index = 0; index < 20; ++index) {
+    const PageChange mapped = change_of(va + index * large_page_bytes, 4096, false, true, 0x40000);
+    ASSERT_TRUE(space->change({&mapped, 1}).ok());
+  }
+  ASSERT_TRUE(space->commit().ok());
+  ASSERT_TRUE(space->unmap(va, huge_page_bytes));
+  space->forget_tables(va, huge_page_bytes);
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_EQ(before - heap_.free_bytes(), 4096U) << "the one above stands for other addresses too";
+}
+
 }  // namespace
 }  // namespace datum

@@ -165,5 +165,63 @@ TEST(PageTables, given_the_tables_end_then_their_pages_are_free_again) {
   EXPECT_EQ(heap.free_bytes(), 64 * mib);
 }
 
+TEST(PageTables, given_a_large_page_when_split_then_every_byte_leads_where_it_did_and_a_part_can_be_cleared) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  t.commit();
+  ASSERT_TRUE(t.tables->split(va + 4096).ok());
+  t.commit();
+  for (std::uint64_t offset = 0; offset < 2 * mib; offset += 4096) {
+    ASSERT_EQ(t.translate(va + offset), 4 * mib + offset);
+  }
+  EXPECT_TRUE(t.tables->clear(va, 4096)) << "the board had seen it as part of the large page";
+  t.commit();
+  EXPECT_EQ(t.translate(va), 0U);
+  EXPECT_EQ(t.translate(va + 4096), 4 * mib + 4096);
+}
+
+TEST(PageTables, given_a_huge_page_when_split_inside_a_small_one_then_each_level_gets_a_table) {
+  constexpr std::uint64_t huge = 1ULL << 30U;
+  constexpr std::uint64_t base = 1ULL << 40U;
+  Tables t;
+  ASSERT_TRUE(t.tables->set(base, huge, leaf(huge)).ok());
+  t.commit();
+  const std::uint64_t before = t.heap.free_bytes();
+  ASSERT_TRUE(t.tables->split(base + 3 * mib).ok());
+  EXPECT_EQ(before - t.heap.free_bytes(), 8192U);
+  EXPECT_TRUE(t.tables->clear(base + 3 * mib, 2 * mib - mib));
+  t.commit();
+  EXPECT_EQ(t.translate(base + 3 * mib), 0U);
+  EXPECT_EQ(t.translate(base + 3 * mib - 1), huge + 3 * mib - 1);
+  EXPECT_EQ(t.translate(base + huge - 1), 2 * huge - 1);
+}
+
+TEST(PageTables, given_an_end_that_no_large_page_reaches_across_when_split_then_nothing_is_taken) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  const std::uint64_t before = t.heap.free_bytes();
+  EXPECT_TRUE(t.tables->split(va).ok());
+  EXPECT_TRUE(t.tables->split(va + 2 * mib).ok());
+  EXPECT_TRUE(t.tables->split(va + 100 * mib + 4096).ok());
+  EXPECT_EQ(before, t.heap.free_bytes());
+}
+
+TEST(PageTables, given_a_range_that_was_unmapped_when_its_tables_are_dropped_then_only_its_own_go) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(va + 2 * mib, 4096, leaf(0x124000)).ok());
+  ASSERT_TRUE(t.tables->set(va + 4 * mib, 4096, leaf(0x125000)).ok());
+  t.commit();
+  ASSERT_TRUE(t.tables->clear(va, 4 * mib));
+  t.tables->drop_empty_tables(va + mib, 3 * mib);
+  EXPECT_EQ(t.tables->take_unused_tables().size(), 1U) << "the first table stands for more than the range";
+  t.commit();
+  EXPECT_EQ(t.translate(va + 2 * mib), 0U);
+  EXPECT_EQ(t.translate(va + 4 * mib), 0x125000U);
+  ASSERT_TRUE(t.tables->set(va + 2 * mib, 4096, leaf(0x126000)).ok());
+  t.commit();
+  EXPECT_EQ(t.translate(va + 2 * mib), 0x126000U);
+}
+
 }  // namespace
 }  // namespace datum

@@ -49,5 +49,21 @@ TEST(RangeAllocator, given_pieces_given_back_in_any_order_then_they_merge_into_o
   EXPECT_EQ(ranges.take(0x3000, 0x1000), 0U);
 }
 
+TEST(RangeAllocator, given_a_free_range_when_a_part_is_taken_by_its_address_then_the_rest_stays_free) {
+  RangeAllocator ranges;
+  ranges.release(0x1000, 0x5000);
+
+  EXPECT_TRUE(ranges.take_at(0x2000, 0x2000));
+  EXPECT_EQ(ranges.free_bytes(), 0x3000U);
+  EXPECT_FALSE(ranges.take_at(0x3000, 0x1000)) << "it is taken";
+  EXPECT_FALSE(ranges.take_at(0x1000, 0x2000)) << "a part of it is taken";
+  EXPECT_FALSE(ranges.take_at(0x5000, 0x2000)) << "it ends outside";
+  EXPECT_FALSE(ranges.take_at(0x0, 0x1000));
+  EXPECT_FALSE(ranges.take_at(0x6000, 0x1000));
+  EXPECT_TRUE(ranges.take_at(0x1000, 0x1000));
+  EXPECT_TRUE(ranges.take_at(0x4000, 0x2000));
+  EXPECT_EQ(ranges.free_bytes(), 0U);
+}
+
 }  // namespace
 }  // namespace datum

@@ -121,5 +121,17 @@ TEST(Registry, given_writers_that_reuse_addresses_when_readers_look_then_they_se
   EXPECT_EQ(torn.load(), 0U);
 }
 
+TEST(Registry, given_a_reservation_when_an_allocation_is_erased_at_its_base_then_it_stays_and_so_vice_versa) {
+  Registry registry;
+  Allocation reservation = allocation_at(somewhere, 8192);
+  reservation.kind = AllocationKind::virtual_reservation;
+  ASSERT_TRUE(registry.insert(reservation).ok());
+  ASSERT_TRUE(registry.insert(allocation_at(somewhere + 8192, 4096)).ok());
+  EXPECT_FALSE(registry.erase(somewhere, context_of(1)).has_value());
+  EXPECT_FALSE(registry.erase_reservation(somewhere + 8192, context_of(1)).has_value());
+  EXPECT_TRUE(registry.erase_reservation(somewhere, context_of(1)).has_value());
+  EXPECT_TRUE(registry.erase(somewhere + 8192, context_of(1)).has_value());
+}
+
 }  // namespace
 }  // namespace datum
