@@ -125,6 +125,9 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
     } else if (type == ZE_STRUCTURE_TYPE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_PROPERTIES) {
       static_cast<ze_event_query_kernel_timestamps_ext_properties_t*>(structure)->flags =
           timestamp_query_flags;
+    } else if (type == ZE_STRUCTURE_TYPE_DEVICE_READONLY_MEMORY_EXT_PROPERTIES) {
+      static_cast<ze_device_readonly_memory_ext_properties_t*>(structure)->readonlyCapability =
+          ZE_DEVICE_READONLY_MEMORY_CAPABILITY_ENFORCED;
     } else if (type == ZE_STRUCTURE_TYPE_DEVICE_EVENT_PROPERTIES) {
       static_cast<ze_device_event_properties_t*>(structure)->flags = counter_based_extras;
     } else if (type == ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_LIST_EXP_PROPERTIES) {

@@ -15,6 +15,7 @@ class Driver;
 class Event;
 class EventPool;
 class Fence;
+class PhysicalMemory;
 }  // namespace datum
 
 namespace datum::api {
@@ -37,6 +38,8 @@ template <>
 inline constexpr ObjectType object_type<Event> = ObjectType::event;
 template <>
 inline constexpr ObjectType object_type<Fence> = ObjectType::fence;
+template <>
+inline constexpr ObjectType object_type<PhysicalMemory> = ObjectType::physical_memory;
 
 /// The live object, or null.
 template <class Object>

@@ -37,6 +37,17 @@ ze_result_t check_compression(ze_memory_compression_hints_ext_flags_t flags) {
                       "the compression hint is not exactly one of its flags");
 }
 
+ze_result_t check_handle_type(const ze_ipc_mem_handle_type_ext_desc_t& desc) {
+  constexpr ze_ipc_mem_handle_type_flags_t known =
+      ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT | ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE;
+  if (desc.typeFlags > known) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "the type of IPC handle has bits that mean nothing");
+  }
+  return (desc.typeFlags & ZE_IPC_MEM_HANDLE_TYPE_FLAG_FABRIC_ACCESSIBLE) == 0
+             ? ZE_RESULT_SUCCESS
+             : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "no fabric reaches the memory of the board");
+}
+
 /// Structures that the specification allows for device and host descriptors alike. Those it does not allow at
 /// a place are ignored there, as unknown ones are.
 ze_result_t read_extension(ze_structure_type_t stype, const void* structure, bool shared,
@@ -89,6 +100,22 @@ ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, A
                     "system memory cannot be made a host allocation by this driver");
     }
     return read_extension(stype, structure, shared, wishes);
+  });
+}
+
+ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc) {
+  if (desc.stype != ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC");
+  }
+  return for_each_extension(desc.pNext, [](ze_structure_type_t stype, const void* structure) {
+    const bool external = stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC ||
+                          stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD ||
+                          stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32;
+    if (stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC) {
+      return check_handle_type(*static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure));
+    }
+    AllocationWishes none;
+    return external ? read_extension(stype, structure, false, none) : ZE_RESULT_SUCCESS;
   });
 }
 

@@ -14,5 +14,7 @@ struct AllocationWishes {
 ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes);
 /// The same for host memory.
 ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes);
+/// The same for a physical memory object.
+ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc);
 
 }  // namespace datum::api

@@ -10,6 +10,7 @@
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/pin_cache.hpp"
+#include "driver/memory/virtual_space.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -60,6 +61,7 @@ Status Context::build() {
     device->add_space(**space);
     spaces_.push_back(std::move(*space));
   }
+  build_virtual_space();
   Result<HandleSlot*> slot = register_handle(ObjectType::context, this);
   if (!slot.ok()) {
     return std::move(slot).error();
@@ -71,6 +73,7 @@ Status Context::build() {
 Context::~Context() {
   unregister_handle(handle_);
   pins_.clear();
+  end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
     if (const auto allocation = driver_.registry().erase(backing->base(), this)) {
@@ -97,6 +100,9 @@ std::optional<Allocation> Context::find(const void* pointer) const noexcept {
   std::optional<Allocation> allocation = driver_.registry().find(address);
   if (allocation && (allocation->context != this || !allocation->covers(address))) {
     allocation.reset();
+  }
+  if (allocation && allocation->kind == AllocationKind::virtual_reservation) {
+    return virtual_space_->find(address);
   }
   return allocation;
 }
@@ -125,6 +131,10 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
   if (known->context != this) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("the memory at {:#x} belongs to another context", address));
+  }
+  if (known->kind == AllocationKind::virtual_reservation) {
+    Status usable = virtual_space_->check_usable(device, address, bytes);
+    return usable.ok() ? Result<Pin>(Pin{}) : std::move(usable).error();
   }
   if (known->kind == AllocationKind::device && known->device != &device) {
     return make_error(

@@ -22,7 +22,10 @@ namespace datum {
 
 class Driver;
 class Device;
+class PhysicalMemory;
 class PinCache;
+class VirtualSpace;
+enum class PageAccess : std::uint8_t;
 
 /// Holds system memory (malloc, stack, file mappings) reachable for the board while it lives; releasing it
 /// returns only when the board can no longer reach the memory. Movable; may be empty (nothing was needed).
@@ -97,6 +100,22 @@ class Context {
   Result<Pin> make_accessible(Device& device, const void* pointer, std::uint64_t bytes,
                               board::DmaAccess access);
 
+  /// Reservations, physical memory objects and mappings of the context; see the functions below for what may
+  /// need memory back from the boards first.
+  [[nodiscard]] VirtualSpace& virtual_space() noexcept { return *virtual_space_; }
+
+  /// VirtualSpace::reserve.
+  Result<void*> reserve_virtual(const void* wanted, std::uint64_t bytes);
+  /// A multiple of 4 KiB of memory of `device`, or of host memory if it is null. Its handle() is registered.
+  Result<PhysicalMemory*> create_physical(Device* device, std::uint64_t bytes);
+  /// VirtualSpace::remove_object; the handle is stale then.
+  Status destroy_physical(const PhysicalMemory& object);
+  /// VirtualSpace::map, unmap and set_access.
+  Status map_virtual(void* pointer, std::uint64_t bytes, const PhysicalMemory& object, std::uint64_t offset,
+                     PageAccess access);
+  Status unmap_virtual(void* pointer, std::uint64_t bytes);
+  Status set_virtual_access(void* pointer, std::uint64_t bytes, PageAccess access);
+
   /// Maps a block of `device`'s arena in the space at its host address. The block is made of whole pages (4
   /// KiB or more), else invalid_argument.
   Status map_block(Device& device, const HostBlock& block, PageRights rights);
@@ -114,12 +133,16 @@ class Context {
                                  std::uint64_t alignment, bool read_only_for_device);
   Result<std::shared_ptr<MemoryBacking>> take_host_pages(std::uint64_t bytes, std::uint64_t alignment);
   bool forget(MemoryBacking& backing, const Allocation& allocation, bool retire);
+  void build_virtual_space();
+  void end_virtual_space();
+  void drain_quarantines();
 
   Driver& driver_;
   std::uint32_t id_ = 0;
   std::vector<Device*> devices_;
   std::vector<std::unique_ptr<AddressSpace>> spaces_;  ///< as devices_
   std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
+  std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};
   std::mutex allocations_mutex_;
   BackingList allocations_;

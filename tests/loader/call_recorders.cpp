@@ -122,6 +122,16 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeEventCounterBasedGetDeviceAddress(ze_event_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedGetDeviceAddress"); }
 [[gnu::weak]] ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t, ze_event_counter_based_flags_t*) { return test::record_call<ze_result_t>("zeEventGetCounterBasedFlags"); }
 [[gnu::weak]] ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t, ze_device_handle_t, uint32_t*, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryTimestampsExp"); }
+[[gnu::weak]] ze_result_t zePhysicalMemCreate(ze_context_handle_t, ze_device_handle_t, ze_physical_mem_desc_t*, ze_physical_mem_handle_t*) { return test::record_call<ze_result_t>("zePhysicalMemCreate"); }
+[[gnu::weak]] ze_result_t zePhysicalMemDestroy(ze_context_handle_t, ze_physical_mem_handle_t) { return test::record_call<ze_result_t>("zePhysicalMemDestroy"); }
+[[gnu::weak]] ze_result_t zePhysicalMemGetProperties(ze_context_handle_t, ze_physical_mem_handle_t, ze_physical_mem_properties_t*) { return test::record_call<ze_result_t>("zePhysicalMemGetProperties"); }
+[[gnu::weak]] ze_result_t zeVirtualMemReserve(ze_context_handle_t, const void*, size_t, void**) { return test::record_call<ze_result_t>("zeVirtualMemReserve"); }
+[[gnu::weak]] ze_result_t zeVirtualMemFree(ze_context_handle_t, const void*, size_t) { return test::record_call<ze_result_t>("zeVirtualMemFree"); }
+[[gnu::weak]] ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t, ze_device_handle_t, size_t, size_t*) { return test::record_call<ze_result_t>("zeVirtualMemQueryPageSize"); }
+[[gnu::weak]] ze_result_t zeVirtualMemMap(ze_context_handle_t, const void*, size_t, ze_physical_mem_handle_t, size_t, ze_memory_access_attribute_t) { return test::record_call<ze_result_t>("zeVirtualMemMap"); }
+[[gnu::weak]] ze_result_t zeVirtualMemUnmap(ze_context_handle_t, const void*, size_t) { return test::record_call<ze_result_t>("zeVirtualMemUnmap"); }
+[[gnu::weak]] ze_result_t zeVirtualMemSetAccessAttribute(ze_context_handle_t, const void*, size_t, ze_memory_access_attribute_t) { return test::record_call<ze_result_t>("zeVirtualMemSetAccessAttribute"); }
+[[gnu::weak]] ze_result_t zeVirtualMemGetAccessAttribute(ze_context_handle_t, const void*, size_t, ze_memory_access_attribute_t*, size_t*) { return test::record_call<ze_result_t>("zeVirtualMemGetAccessAttribute"); }
 [[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return test::record_call<ze_result_t>("zesInit"); }
 [[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetProperties"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetProperties"); }

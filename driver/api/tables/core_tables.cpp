@@ -316,19 +316,19 @@ constexpr ze_sampler_dditable_t ze_sampler_table = {
 };
 
 constexpr ze_physical_mem_dditable_t ze_physical_mem_table = {
-    .pfnCreate = unsupported<ze_pfnPhysicalMemCreate_t, "zePhysicalMemCreate">,
-    .pfnDestroy = unsupported<ze_pfnPhysicalMemDestroy_t, "zePhysicalMemDestroy">,
-    .pfnGetProperties = unsupported<ze_pfnPhysicalMemGetProperties_t, "zePhysicalMemGetProperties">,
+    .pfnCreate = guarded<&datum::api::zePhysicalMemCreate>,
+    .pfnDestroy = guarded<&datum::api::zePhysicalMemDestroy>,
+    .pfnGetProperties = guarded<&datum::api::zePhysicalMemGetProperties>,
 };
 
 constexpr ze_virtual_mem_dditable_t ze_virtual_mem_table = {
-    .pfnReserve = unsupported<ze_pfnVirtualMemReserve_t, "zeVirtualMemReserve">,
-    .pfnFree = unsupported<ze_pfnVirtualMemFree_t, "zeVirtualMemFree">,
-    .pfnQueryPageSize = unsupported<ze_pfnVirtualMemQueryPageSize_t, "zeVirtualMemQueryPageSize">,
-    .pfnMap = unsupported<ze_pfnVirtualMemMap_t, "zeVirtualMemMap">,
-    .pfnUnmap = unsupported<ze_pfnVirtualMemUnmap_t, "zeVirtualMemUnmap">,
-    .pfnSetAccessAttribute = unsupported<ze_pfnVirtualMemSetAccessAttribute_t, "zeVirtualMemSetAccessAttribute">,
-    .pfnGetAccessAttribute = unsupported<ze_pfnVirtualMemGetAccessAttribute_t, "zeVirtualMemGetAccessAttribute">,
+    .pfnReserve = guarded<&datum::api::zeVirtualMemReserve>,
+    .pfnFree = guarded<&datum::api::zeVirtualMemFree>,
+    .pfnQueryPageSize = guarded<&datum::api::zeVirtualMemQueryPageSize>,
+    .pfnMap = guarded<&datum::api::zeVirtualMemMap>,
+    .pfnUnmap = guarded<&datum::api::zeVirtualMemUnmap>,
+    .pfnSetAccessAttribute = guarded<&datum::api::zeVirtualMemSetAccessAttribute>,
+    .pfnGetAccessAttribute = guarded<&datum::api::zeVirtualMemGetAccessAttribute>,
 };
 
 constexpr ze_fabric_vertex_exp_dditable_t ze_fabric_vertex_exp_table = {

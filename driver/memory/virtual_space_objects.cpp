@@ -1,0 +1,141 @@
+// Physical memory objects of a virtual space, and the questions about it.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/memory/device_heap.hpp"
+#include "driver/memory/virtual_space.hpp"
+
+namespace datum {
+
+Error VirtualSpace::unknown_object() {
+  return make_error(ErrorCode::invalid_argument, "the physical memory belongs to another context");
+}
+
+AddressSpace& VirtualSpace::space_of(const Device& device) const {
+  for (const BoardSpace& board : boards_) {
+    if (board.device == &device) {
+      return *board.space;
+    }
+  }
+  return *boards_.front().space;
+}
+
+void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
+  Object object;
+  if (memory->device() != nullptr) {
+    MemoryBacking& backing = memory->backing();
+    std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), place_.number);
+    if (!foreign.empty()) {
+      object.has_foreign_pages = true;
+      space_of(*memory->device()).clear_before_use(DeviceVa{backing.base()}, std::move(foreign));
+    }
+  }
+  object.memory = std::move(memory);
+  const std::scoped_lock lock(change_mutex_, mutex_);
+  const PhysicalMemory* key = object.memory.get();
+  objects_.emplace(key, std::move(object));
+}
+
+std::shared_ptr<PhysicalMemory> VirtualSpace::find_object(const PhysicalMemory* object) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = objects_.find(object);
+  return found != objects_.end() ? found->second.memory : nullptr;
+}
+
+/// From here on the pages hold data of this context. Not so if they were never cleared: then nobody had them.
+void VirtualSpace::say_owner(const Object& object) {
+  if (object.memory->device() == nullptr) {
+    return;
+  }
+  MemoryBacking& backing = object.memory->backing();
+  if (!space_of(*object.memory->device()).cancel_clear(DeviceVa{backing.base()})) {
+    backing.heap().set_owner(backing.runs(), place_.number);
+  }
+}
+
+Status VirtualSpace::remove_object(const PhysicalMemory& memory) {
+  Object removed;
+  const std::scoped_lock changing(change_mutex_);
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = objects_.find(&memory);
+    if (found == objects_.end()) {
+      return unknown_object();
+    }
+    if (found->second.mapped_bytes != 0) {
+      return make_error(
+          ErrorCode::handle_object_in_use,
+          fmt::format("{} bytes of the physical memory are still mapped", found->second.mapped_bytes),
+          "unmap them first");
+    }
+    removed = std::move(found->second);
+    objects_.erase(found);
+  }
+  say_owner(removed);
+  if (removed.has_foreign_pages) {
+    // Another thread's commit may be clearing the pages at this moment.
+    space_of(*removed.memory->device()).retire(removed.memory);
+  }
+  return {};
+}
+
+Result<VirtualSpace::AccessRun> VirtualSpace::access_of(Range range) const {
+  const std::shared_lock lock(mutex_);
+  const std::optional<VirtualPiece> alike = ranges_.alike(range);
+  if (!alike || !ranges_.visit(range, [](const VirtualPiece&) { return true; })) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} bytes at {:#x} are not all reserved virtual addresses of this context",
+                                  range.bytes, range.base));
+  }
+  return AccessRun{alike->access, alike->bytes};
+}
+
+std::optional<VirtualPiece> VirtualSpace::mapping_at(std::uintptr_t address) const {
+  const std::shared_lock lock(mutex_);
+  return ranges_.mapping_at(address);
+}
+
+std::optional<Allocation> VirtualSpace::find(std::uintptr_t address) const {
+  const std::optional<VirtualPiece> mapping = mapping_at(address);
+  if (!mapping) {
+    return std::nullopt;
+  }
+  Allocation allocation;
+  allocation.id = mapping->mapping;
+  allocation.base = mapping->base;
+  allocation.size_bytes = mapping->bytes;
+  allocation.context = place_.owner;
+  allocation.device = mapping->object->device();
+  allocation.kind = allocation.device != nullptr ? AllocationKind::device : AllocationKind::host;
+  allocation.application_mapped = true;
+  return allocation;
+}
+
+Status VirtualSpace::check_usable(const Device& device, std::uintptr_t address, std::uint64_t bytes) const {
+  const std::shared_lock lock(mutex_);
+  Status wrong;
+  std::uintptr_t end = address;
+  ranges_.visit({address, bytes}, [&](const VirtualPiece& piece) {
+    if (piece.object == nullptr) {
+      return false;
+    }
+    if (piece.object->device() != nullptr && piece.object->device() != &device) {
+      wrong = make_error(ErrorCode::invalid_argument,
+                         fmt::format("the memory mapped at {:#x} belongs to another device, which this one "
+                                     "cannot access",
+                                     piece.base));
+      return false;
+    }
+    end = piece.end();
+    return true;
+  });
+  if (wrong.ok() && (end < address + bytes || address + bytes < address)) {
+    wrong = make_error(ErrorCode::invalid_argument,
+                       fmt::format("{} bytes at {:#x} are virtual memory to which nothing is mapped at {:#x}",
+                                   bytes, address, end));
+  }
+  return wrong;
+}
+
+}  // namespace datum
