@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -14,6 +15,7 @@
 
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
+#include "driver/command/hang_check.hpp"
 #include "driver/command/own_ring.hpp"
 #include "driver/command/stream_feeder.hpp"
 #include "driver/device/board.hpp"
@@ -42,6 +44,7 @@ struct RingScheduler::Impl {
   std::atomic<bool> anything_active{false};
   std::atomic<bool> host_needed{false};
   std::uint64_t last_thorough_ns = 0;
+  HangCheck hang_check;
 
   std::mutex worker_mutex;  ///< of the thread's start and end
   std::condition_variable worker_wanted;
@@ -201,12 +204,12 @@ Status RingScheduler::outcome(Stream& stream, std::uint64_t position) {
 }
 
 Status RingScheduler::wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns) {
-  Status waited = impl_->device.board().hub().wait(
-      [&] {
-        impl_->pump();
-        return stream.retired() >= position;
-      },
-      timeout_ns);
+  const auto ended = [&] {
+    impl_->pump();
+    return stream.retired() >= position;
+  };
+  // By reference: the function object is too large to be kept without an allocation.
+  Status waited = impl_->device.board().hub().wait(std::ref(ended), timeout_ns);
   return waited ? outcome(stream, position) : waited;
 }
 
@@ -236,7 +239,14 @@ void RingScheduler::Impl::pump() {
   Status health = thorough || device.board().is_lost() ? device.board().health() : Status{};
   if (health) {
     feeder.advance(thorough, after);
-  } else {
+  }
+  if (health && thorough) {
+    if (std::optional<std::string> stuck = hang_check.look(device.board(), feeder.working_rings()); stuck) {
+      device.board().declare_lost(std::move(*stuck));
+      health = device.board().health();
+    }
+  }
+  if (!health) {
     feeder.fail_all(health.error(), after);
   }
   update_hints();

@@ -10,6 +10,7 @@ set(DATUM_COMMAND_SOURCES
   failure_log.cpp
   fence.cpp
   fill_command.cpp
+  hang_check.cpp
   host_function_command.cpp
   host_step.cpp
   list_mutation.cpp
@@ -19,6 +20,7 @@ set(DATUM_COMMAND_SOURCES
   region.cpp
   ring_pool.cpp
   ring_scheduler.cpp
+  stream_failures.cpp
   stream_feeder.cpp
   submission.cpp
   submitter.cpp

@@ -339,6 +339,16 @@ void StreamFeeder::forget(Stream& stream) {
   std::erase(active_, &stream);
 }
 
+std::vector<LentRing*> StreamFeeder::working_rings() const {
+  std::vector<LentRing*> rings;
+  for (const Stream* stream : active_) {
+    if (stream->ring_ != nullptr && !stream->ring_->drained()) {
+      rings.push_back(stream->ring_);
+    }
+  }
+  return rings;
+}
+
 bool StreamFeeder::needs_host() const noexcept {
   return std::any_of(active_.begin(), active_.end(), [](const Stream* stream) {
     return stream->has_pending() || (stream->steps_ != nullptr && stream->steps_->outstanding());
@@ -360,34 +370,6 @@ StreamFeeder::Held StreamFeeder::look_at_word(const hw::Descriptor& wait) {
     return seen >= wait.value() ? Held::yes : Held::no;
   }
   return Held::no;
-}
-
-Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
-  const std::uint64_t word = read_word(wait);
-  const std::vector<std::unique_ptr<Device>>& all = device_.driver().devices();
-  const unsigned device = event_word::failed_device(word);
-  if ((word & event_word::error_mask) != 0 && device < all.size()) {
-    Error original = all[device]->rings().failure(event_word::failure_number(word));
-    const bool own_step =
-        stream.steps_ != nullptr && device_va(stream.steps_->answer_word()) == DeviceVa{wait.dst_address()};
-    if (!own_step) {
-      original.message = "a command that this one waited for failed: " + original.message;
-    }
-    return original;
-  }
-  return make_error(ErrorCode::unknown, "a command that this one waited for failed");
-}
-
-Error StreamFeeder::describe_failure(Stream& stream, const RingFault& fault) {
-  const Ring& ring = stream.ring_->ring;
-  const hw::Descriptor& descriptor = ring.slot(ring.completed() + 1);
-  if (fault.status == hw::Status::dependency && descriptor.opcode() == hw::Opcode::wait_value) {
-    return dependency_error(stream, descriptor);
-  }
-  return make_error(ErrorCode::unknown,
-                    fmt::format("command {} of the queue, a {}, failed: {}", stream.completed_ + 1,
-                                describe(descriptor), describe(fault)),
-                    "the queue takes no more work: destroy it and create another");
 }
 
 }  // namespace datum

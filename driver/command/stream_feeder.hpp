@@ -56,6 +56,9 @@ class StreamFeeder {
 
   [[nodiscard]] const std::vector<Stream*>& active() const noexcept { return active_; }
 
+  /// The rings whose doorbell was rung for more than has ended.
+  [[nodiscard]] std::vector<LentRing*> working_rings() const;
+
   /// Something outstanding cannot go on without the host.
   [[nodiscard]] bool needs_host() const noexcept;
 

@@ -18,4 +18,9 @@ namespace datum {
   return add_ns > ~0ULL - from_ns ? ~0ULL : from_ns + add_ns;
 }
 
+/// `ns` x `factor`, or ~0 when that does not fit.
+[[nodiscard]] constexpr std::uint64_t saturating_scale(std::uint64_t ns, unsigned factor) noexcept {
+  return factor != 0 && ns > ~0ULL / factor ? ~0ULL : ns * factor;
+}
+
 }  // namespace datum

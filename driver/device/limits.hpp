@@ -29,6 +29,12 @@ inline constexpr std::uint64_t ring_stop_ns = 200 * ns_per_ms;
 /// needs, and a start-up allowance. A slow board that goes on is not a dead one, however much there is to
 /// clear.
 inline constexpr std::uint64_t clear_piece_ns = 600 * ns_per_ms;
+/// A board with work that is not parked begins or ends a descriptor or moves a beat of data within
+/// microseconds; a bus that recovers from an error takes at most some hundred milliseconds (PCIe links
+/// retrain in 100 ms). Four seconds leave room for a loaded host that simulates it.
+inline constexpr std::uint64_t no_progress_ns = 4 * ns_per_s;
+/// What the slowest board moves, for work that is known by its size only: 10 MB/s, as above.
+inline constexpr std::uint64_t slow_bytes_per_us = 10;
 /// How often a sleeping waiter asks whether the board is still there. Cheap (one register), and a second is
 /// soon enough for a human.
 inline constexpr std::uint64_t health_check_ns = 500 * ns_per_ms;

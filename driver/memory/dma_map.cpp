@@ -26,12 +26,22 @@ Error explain(Error error, const std::string& board, std::uint64_t bytes) {
 
 Result<Iova> DmaMap::map(std::span<std::byte> host, board::DmaAccess access) {
   Result<Iova> iova = iovas_.take(host.size());
-  if (!iova.ok()) {
-    return iova;
+  return iova.ok() ? finish(*iova, host.size(), function_.dma_map(*iova, host, access)) : iova;
+}
+
+Result<Iova> DmaMap::map_file(std::span<std::byte> host, int file, board::DmaAccess access) {
+  if (!function_.limits().can_import.memfd) {
+    return map(host, access);
   }
-  if (Status mapped = function_.dma_map(*iova, host, access); !mapped.ok()) {
-    iovas_.release(*iova, host.size());
-    return explain(std::move(mapped).error(), board_address(), host.size());
+  Result<Iova> iova = iovas_.take(host.size());
+  return iova.ok() ? finish(*iova, host.size(), function_.dma_map_fd(*iova, file, 0, host.size(), access))
+                   : iova;
+}
+
+Result<Iova> DmaMap::finish(Iova iova, std::uint64_t bytes, Status mapped) {
+  if (!mapped.ok()) {
+    iovas_.release(iova, bytes);
+    return explain(std::move(mapped).error(), board_address(), bytes);
   }
   return iova;
 }

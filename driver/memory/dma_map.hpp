@@ -24,6 +24,9 @@ class DmaMap {
   /// of times. out_of_host_memory: with the limit and the cure; insufficient_permissions: the memory cannot
   /// be accessed that way.
   Result<Iova> map(std::span<std::byte> host, board::DmaAccess access);
+  /// The same for memory that is bytes 0 to host.size() of `file`, a memfd that cannot shrink; a backend that
+  /// takes files gets that, and moves bytes without asking the kernel for each.
+  Result<Iova> map_file(std::span<std::byte> host, int file, board::DmaAccess access);
   /// Of map, whole. When it returns the board cannot reach the memory.
   void unmap(Iova iova, std::uint64_t bytes) noexcept;
 
@@ -32,6 +35,8 @@ class DmaMap {
   [[nodiscard]] const std::string& board_address() const noexcept { return function_.info().address; }
 
  private:
+  Result<Iova> finish(Iova iova, std::uint64_t bytes, Status mapped);
+
   board::PcieFunction& function_;
   IovaAllocator iovas_;
 };

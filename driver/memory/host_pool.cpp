@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -45,15 +46,6 @@ Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std:
   if (Status built = piece->build(bytes, alignment); !built.ok()) {
     return std::move(built).error();
   }
-  piece->file_.reset();  // the mapping keeps it
-  return piece;
-}
-
-Result<std::unique_ptr<HostPiece>> HostPiece::create_with_file(AddressWindow& window, std::uint64_t bytes) {
-  std::unique_ptr<HostPiece> piece(new HostPiece(window));
-  if (Status built = piece->build(bytes, small_page_bytes); !built.ok()) {
-    return std::move(built).error();
-  }
   return piece;
 }
 
@@ -73,8 +65,11 @@ Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment) {
   range_ = *range;
   reserved_ = true;
   bytes_ = bytes;
-  file_ = UniqueFd(::memfd_create("datum-host", MFD_CLOEXEC));
-  const int error = file_.valid() ? resize_memory_file(file_.get(), bytes) : errno;
+  file_ = UniqueFd(::memfd_create("datum-host", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  int error = file_.valid() ? resize_memory_file(file_.get(), bytes) : errno;
+  if (error == 0 && ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    error = errno;
+  }
   if (error != 0) {
     return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
   }
@@ -109,7 +104,10 @@ Status HostPiece::map_for(DmaMap& dma) {
     }
   }
   boards_.reserve(boards_.size() + 1);
-  Result<Iova> iova = dma.map({host_, align_up(bytes_, dma.granule_bytes())}, board::DmaAccess::read_write);
+  const std::span host(host_, align_up(bytes_, dma.granule_bytes()));
+  const bool by_file = file_.valid() && host.size() == bytes_;
+  Result<Iova> iova = by_file ? dma.map_file(host, file_.get(), board::DmaAccess::read_write)
+                              : dma.map(host, board::DmaAccess::read_write);
   if (!iova.ok()) {
     return std::move(iova).error();
   }
@@ -199,6 +197,7 @@ Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment,
       return std::move(mapped).error();
     }
   }
+  pages.piece->close_file();
   return pages;
 }
 

@@ -44,7 +44,7 @@ Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::in_host(AddressWindow& w
     granule = std::max(granule, map->granule_bytes());
   }
   Result<std::unique_ptr<HostPiece>> piece =
-      HostPiece::create_with_file(window, align_up(shape.bytes, granule));
+      HostPiece::create(window, align_up(shape.bytes, granule), small_page_bytes);
   if (!piece.ok()) {
     return std::move(piece).error();
   }

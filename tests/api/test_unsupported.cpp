@@ -34,6 +34,17 @@ TEST_F(Unsupported,
             zeSamplerCreate(context(), device(), &sampler, &made_sampler));
 }
 
+TEST_F(Unsupported,
+       given_a_board_without_external_semaphores_when_one_is_imported_then_the_feature_is_unsupported) {
+  ze_external_semaphore_ext_desc_t description{};
+  description.stype = ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_EXT_DESC;
+  description.flags = ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD;
+  ze_external_semaphore_ext_handle_t made = nullptr;
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            zeDeviceImportExternalSemaphoreExt(device(), &description, &made));
+  EXPECT_EQ(nullptr, made);
+}
+
 TEST_F(Unsupported, given_what_is_not_built_when_called_then_the_driver_stays_usable) {
   ze_image_handle_t made = nullptr;
   ze_image_desc_t image{};

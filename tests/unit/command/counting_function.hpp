@@ -39,7 +39,12 @@ class CountingFunction final : public board::PcieFunction {
 
   Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
                     board::DmaAccess access) override {
-    return inner_->dma_map_fd(iova, fd, offset, bytes, access);
+    Status mapped = inner_->dma_map_fd(iova, fd, offset, bytes, access);
+    if (mapped) {
+      count_->live_bytes += static_cast<std::int64_t>(bytes);
+      ++count_->maps;
+    }
+    return mapped;
   }
 
   Status dma_unmap(Iova iova, std::uint64_t bytes) override {

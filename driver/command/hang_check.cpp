@@ -1,0 +1,112 @@
+#include "driver/command/hang_check.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <datum/hw/registers.hpp>
+
+#include "driver/command/lent_ring.hpp"
+#include "driver/device/board.hpp"
+#include "driver/device/host_clock.hpp"
+#include "driver/device/limits.hpp"
+
+namespace datum {
+
+namespace {
+
+std::uint64_t bytes_of(const hw::Descriptor& descriptor) {
+  switch (descriptor.opcode()) {
+  case hw::Opcode::copy:
+  case hw::Opcode::fill:
+    return descriptor.bytes();
+  case hw::Opcode::copy_region: {
+    std::uint64_t bytes = std::uint64_t{descriptor.region_x_bytes()} * descriptor.region_rows();
+    return __builtin_mul_overflow(bytes, descriptor.region_planes(), &bytes) ? ~0ULL : bytes;
+  }
+  default:
+    return 0;
+  }
+}
+
+RingProgress read_progress(Board& board, const Ring& ring) {
+  RingProgress now;
+  now.ring = ring.index();
+  now.head = board.read32(hw::ring_head(ring.index()));
+  now.completed = ring.completed();
+  const bool says_parked =
+      board.read32(hw::ring_state(ring.index())) == static_cast<std::uint32_t>(hw::RingState::parked);
+  // What the board says is believed only where it can be: HEAD within what was rung, a wait there.
+  const std::uint32_t begun = now.head - now.completed;
+  if (begun < ring.size() && begun < ring.filled() - now.completed) {
+    now.parked = says_parked && ring.slot(now.head + 1).opcode() == hw::Opcode::wait_value;
+  }
+  for (std::uint32_t number = now.completed; number != now.head && number != ring.filled(); ++number) {
+    const std::uint64_t bytes = bytes_of(ring.slot(number + 1));
+    now.begun_bytes = saturating_add(now.begun_bytes, bytes);
+  }
+  return now;
+}
+
+}  // namespace
+
+std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
+  const std::uint64_t most_ns = 2 * limits::health_check_ns;
+  const std::uint64_t host_passed_ns = std::min(now.host_ns - last_host_ns_, most_ns);
+  const std::uint64_t board_passed_ns =
+      std::min(now.board_ns - last_board_ns_, saturating_scale(most_ns, now.wait_scale));
+  const bool moves_data = now.beats != last_beats_;
+  last_beats_ = now.beats;
+  last_board_ns_ = now.board_ns;
+  last_host_ns_ = now.host_ns;
+  std::vector<Seen> before = std::move(seen_);
+  seen_.assign(limits::max_rings, {});
+  std::optional<unsigned> stuck;
+  for (const RingProgress& ring : now.rings) {
+    Seen& seen = seen_[ring.ring];
+    if (ring.ring < before.size()) {
+      seen = before[ring.ring];
+    }
+    if (!seen.known || ring.parked || seen.head != ring.head || seen.completed != ring.completed) {
+      seen = {ring.head, ring.completed, true, 0, 0, 0};
+      continue;
+    }
+    seen.still_ns = saturating_add(seen.still_ns, board_passed_ns);
+    seen.dead_ns = moves_data ? 0 : saturating_add(seen.dead_ns, board_passed_ns);
+    seen.dead_host_ns = moves_data ? 0 : saturating_add(seen.dead_host_ns, host_passed_ns);
+    const std::uint64_t work_ns = saturating_add(
+        limits::no_progress_ns, ring.begun_bytes / limits::slow_bytes_per_us * limits::ns_per_us);
+    const std::uint64_t shared_ns = saturating_scale(work_ns, static_cast<unsigned>(now.rings.size()));
+    if (seen.dead_ns >= saturating_scale(limits::no_progress_ns, now.wait_scale) ||
+        seen.dead_host_ns >= saturating_scale(limits::register_wait_host_ns, now.wait_scale) ||
+        seen.still_ns >= saturating_scale(shared_ns, now.wait_scale)) {
+      stuck = stuck.value_or(ring.ring);
+    }
+  }
+  return stuck;
+}
+
+std::optional<std::string> HangCheck::look(Board& board, std::span<LentRing* const> rings) {
+  std::vector<RingProgress> progress;
+  for (const LentRing* lent : rings) {
+    progress.push_back(read_progress(board, lent->ring));
+  }
+  const board::Clock clock = board.function().clock();
+  BoardProgress now;
+  now.rings = progress;
+  now.beats = board.read64(hw::perf_host_read_beats) + board.read64(hw::perf_host_write_beats) +
+              board.read64(hw::perf_dram_reads) + board.read64(hw::perf_dram_writes);
+  now.board_ns = clock.now_ns;
+  now.host_ns = host_now_ns();
+  now.wait_scale = std::max(clock.wait_scale, 1U);
+  const std::optional<unsigned> stuck = find_stuck(now);
+  if (!stuck) {
+    return std::nullopt;
+  }
+  const auto of = std::find_if(progress.begin(), progress.end(),
+                               [&](const RingProgress& ring) { return ring.ring == *stuck; });
+  return fmt::format("the board answers but does not go on: ring {} stands at descriptor {} (HEAD {})",
+                     *stuck, of->completed + 1, of->head);
+}
+
+}  // namespace datum

@@ -1,0 +1,43 @@
+// Sentences for what ended a stream.
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "driver/command/event_word.hpp"
+#include "driver/command/ring_scheduler.hpp"
+#include "driver/command/stream_feeder.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+
+Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
+  auto* waited = reinterpret_cast<std::uint64_t*>(wait.dst_address());
+  const std::uint64_t word = std::atomic_ref(*waited).load(std::memory_order_acquire);
+  const std::vector<std::unique_ptr<Device>>& all = device_.driver().devices();
+  const unsigned device = event_word::failed_device(word);
+  if ((word & event_word::error_mask) != 0 && device < all.size()) {
+    Error original = all[device]->rings().failure(event_word::failure_number(word));
+    const bool own_step =
+        stream.steps_ != nullptr && device_va(stream.steps_->answer_word()) == DeviceVa{wait.dst_address()};
+    if (!own_step) {
+      original.message = "a command that this one waited for failed: " + original.message;
+    }
+    return original;
+  }
+  return make_error(ErrorCode::unknown, "a command that this one waited for failed");
+}
+
+Error StreamFeeder::describe_failure(Stream& stream, const RingFault& fault) {
+  const Ring& ring = stream.ring_->ring;
+  const hw::Descriptor& descriptor = ring.slot(ring.completed() + 1);
+  if (fault.status == hw::Status::dependency && descriptor.opcode() == hw::Opcode::wait_value) {
+    return dependency_error(stream, descriptor);
+  }
+  return make_error(ErrorCode::unknown,
+                    fmt::format("command {} of the queue, a {}, failed: {}", stream.completed_ + 1,
+                                describe(descriptor), describe(fault)),
+                    "the queue takes no more work: destroy it and create another");
+}
+
+}  // namespace datum

@@ -1,0 +1,96 @@
+// Appending and executing take no memory once they have been done before.
+#include <cstdlib>
+#include <new>
+
+#include "tests/unit/command/model_bench.hpp"
+
+namespace {
+
+thread_local bool counting = false;
+thread_local unsigned allocations = 0;
+
+void* counted(std::size_t bytes) {
+  if (counting) {
+    ++allocations;
+  }
+  void* memory = std::malloc(bytes);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(misc-new-delete-overloads): the aligned forms are not counted
+void* operator new(std::size_t bytes) { return counted(bytes); }
+
+void* operator new[](std::size_t bytes) { return counted(bytes); }
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+
+void operator delete[](void* memory) noexcept { std::free(memory); }
+
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+// NOLINTEND(misc-new-delete-overloads)
+
+namespace datum::test {
+namespace {
+
+class AllocationTest : public ModelBench {
+ protected:
+  /// Allocations of this thread in `work`.
+  template <class Work>
+  static unsigned count(Work&& work) {
+    allocations = 0;
+    counting = true;
+    work();
+    counting = false;
+    return allocations;
+  }
+};
+
+TEST_F(AllocationTest, given_a_list_that_was_recorded_before_when_recorded_anew_then_appends_take_no_memory) {
+  Owned<EventPool> events = pool(2);
+  Owned<Event> gate = event(*events, 0);
+  Owned<Event> done = event(*events, 1);
+  void* to = device_memory(4096);
+  void* from = host_memory(4096);
+  Owned<CommandList> recorded = list();
+  Event* waits[] = {gate.get()};
+  const auto record = [&] {
+    for (int command = 0; command < 500; ++command) {
+      ASSERT_TRUE(recorded->append(copy(to, from, 64), done.get(), waits).ok());
+      ASSERT_TRUE(recorded->append(fill(to, 64, 1), nullptr, {}).ok());
+    }
+    ASSERT_TRUE(recorded->reset().ok());
+  };
+  record();
+  EXPECT_EQ(count(record), 0U);
+}
+
+TEST_F(AllocationTest,
+       given_an_immediate_list_in_use_when_appended_to_and_waited_for_then_no_memory_is_taken) {
+  Owned<EventPool> events = pool(1);
+  Owned<Event> done = event(*events);
+  void* to = device_memory(4096);
+  void* from = host_memory(4096);
+  Owned<CommandList> now = immediate();
+  const auto work = [&] {
+    for (int command = 0; command < 50; ++command) {
+      ASSERT_TRUE(now->append(copy(to, from, 64), done.get(), {}).ok());
+      ASSERT_TRUE(done->synchronize(patience_ns).ok());
+      ASSERT_TRUE(done->host_reset().ok());
+    }
+    ASSERT_TRUE(now->synchronize(patience_ns).ok());
+  };
+  work();
+  const unsigned taken = count(work);
+  EXPECT_LE(taken, 0U) << "allocations in 50 appends and waits";
+}
+
+}  // namespace
+}  // namespace datum::test
