@@ -37,6 +37,9 @@ Event::Event(Context& context, std::shared_ptr<EventMemory> memory, std::uint32_
 }
 
 Event::~Event() {
+  if (pool_ == nullptr) {
+    context_.remove_child();
+  }
   if (memory_ != nullptr) {
     memory_->give_back(index_);
   }
@@ -86,6 +89,7 @@ Result<Event*> Event::create_counter_based(Context& context, const CounterBasedS
     memory->take(0);
   }
   std::unique_ptr<Event> event(new Event(context, std::move(memory), 0));
+  context.add_child();  // what a pool is for its events
   event->signal_scope_ = settings.signal_scope;
   event->wait_scope_ = settings.wait_scope;
   event->timestamps_ = settings.timestamps;

@@ -241,5 +241,18 @@ TEST_F(CounterEvent,
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetStatus(device()));
 }
 
+TEST_F(CounterEvent,
+       given_a_context_with_a_counter_based_event_when_destroyed_then_it_is_in_use_until_the_event_is_gone) {
+  OwnedContext other = create_context(driver());
+  const ze_event_counter_based_desc_t desc = description(0);
+  OwnedEvent event;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventCounterBasedCreate(other, device(), &desc, event.address()));
+  if (!under_validation()) {
+    EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeContextDestroy(other));
+  }
+  EXPECT_EQ(ZE_RESULT_SUCCESS, event.destroy());
+  EXPECT_EQ(ZE_RESULT_SUCCESS, other.destroy());
+}
+
 }  // namespace
 }  // namespace datum::test
