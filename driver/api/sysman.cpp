@@ -1,15 +1,12 @@
-// The least of the management interface that lets other tools still see their devices: drivers, devices,
-// memories. Drivers and devices have the same handles as in the core.
+// Management interface: initialisation, drivers and devices, which have the same handles as in the core.
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 
 #include "driver/api/device_identity.hpp"
 #include "driver/api/extension_chain.hpp"
-#include "driver/api/handles.hpp"
-#include "driver/api/result.hpp"
+#include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
-#include "driver/memory/device_heap.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -21,28 +18,6 @@ constexpr std::string_view driver_version = "0.1.0";
 void set_text(char (&field)[ZES_STRING_PROPERTY_SIZE], std::string_view text) {
   std::memset(field, 0, sizeof(field));
   std::memcpy(field, text.data(), std::min(text.size(), sizeof(field) - 1));
-}
-
-ze_result_t find_device(zes_device_handle_t handle, const void* output, std::string_view output_name,
-                        Device*& device) {
-  device = find<Device>(handle);
-  if (device == nullptr) {
-    return refuse_handle(handle, "hDevice");
-  }
-  return output != nullptr ? ZE_RESULT_SUCCESS : refuse_null_pointer(output_name);
-}
-
-ze_result_t give_none(zes_device_handle_t handle, uint32_t* count) {
-  Device* device = nullptr;
-  const ze_result_t code = find_device(handle, count, "pCount", device);
-  if (code == ZE_RESULT_SUCCESS) {
-    *count = 0;
-  }
-  return code;
-}
-
-DeviceHeap* find_memory(zes_mem_handle_t handle) {
-  return static_cast<DeviceHeap*>(find_object(ObjectType::sysman_memory, handle));
 }
 
 }  // namespace
@@ -92,7 +67,7 @@ ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriver, zes_uuid_t 
 
 ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_properties_t* pProperties) {
   Device* device = nullptr;
-  if (const ze_result_t code = find_device(hDevice, pProperties, "pProperties", device);
+  if (const ze_result_t code = find_managed(hDevice, pProperties, "pProperties", device);
       code != ZE_RESULT_SUCCESS) {
     return code;
   }
@@ -121,83 +96,12 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_prope
 
 ze_result_t zesDeviceGetState(zes_device_handle_t hDevice, zes_device_state_t* pState) {
   Device* device = nullptr;
-  if (const ze_result_t code = find_device(hDevice, pState, "pState", device); code != ZE_RESULT_SUCCESS) {
+  if (const ze_result_t code = find_managed(hDevice, pState, "pState", device); code != ZE_RESULT_SUCCESS) {
     return code;
   }
   pState->reset =
       device->board().health().ok() ? 0 : static_cast<zes_reset_reason_flags_t>(ZES_RESET_REASON_FLAG_WEDGED);
   pState->repaired = ZES_REPAIR_STATUS_UNSUPPORTED;
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice, zes_pci_properties_t* pProperties) {
-  Device* device = nullptr;
-  if (const ze_result_t code = find_device(hDevice, pProperties, "pProperties", device);
-      code != ZE_RESULT_SUCCESS) {
-    return code;
-  }
-  const board::PciAddress& pci = device->board().function().info().pci;
-  pProperties->address = {pci.domain, pci.bus, pci.device, pci.function};
-  pProperties->maxSpeed = {-1, -1, -1};
-  pProperties->haveBandwidthCounters = 0;
-  pProperties->havePacketCounters = 0;
-  pProperties->haveReplayCounters = 0;
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t hDevice, uint32_t* pCount,
-                                     zes_fabric_port_handle_t*) {
-  return give_none(hDevice, pCount);
-}
-
-ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t hDevice, uint32_t* pCount,
-                                               zes_subdevice_exp_properties_t*) {
-  return give_none(hDevice, pCount);
-}
-
-ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t hDevice, uint32_t* pCount,
-                                       zes_mem_handle_t* phMemory) {
-  Device* device = nullptr;
-  if (const ze_result_t code = find_device(hDevice, pCount, "pCount", device); code != ZE_RESULT_SUCCESS) {
-    return code;
-  }
-  const std::uint32_t wanted = phMemory != nullptr ? *pCount : 0;
-  *pCount = wanted == 0 ? device->memory_count() : std::min(wanted, device->memory_count());
-  for (std::uint32_t ordinal = 0; wanted != 0 && ordinal < *pCount; ++ordinal) {
-    phMemory[ordinal] = reinterpret_cast<zes_mem_handle_t>(device->sysman_memory(ordinal));
-  }
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zesMemoryGetProperties(zes_mem_handle_t hMemory, zes_mem_properties_t* pProperties) {
-  const DeviceHeap* memory = find_memory(hMemory);
-  if (memory == nullptr) {
-    return refuse_handle(hMemory, "hMemory");
-  }
-  if (pProperties == nullptr) {
-    return refuse_null_pointer("pProperties");
-  }
-  pProperties->type = memory->ordinal() == 0 ? ZES_MEM_TYPE_DDR4 : ZES_MEM_TYPE_SRAM;
-  pProperties->onSubdevice = 0;
-  pProperties->subdeviceId = 0;
-  pProperties->location = ZES_MEM_LOC_DEVICE;
-  pProperties->physicalSize = memory->total_bytes();
-  pProperties->busWidth = -1;
-  pProperties->numChannels = -1;
-  return ZE_RESULT_SUCCESS;
-}
-
-ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState) {
-  const DeviceHeap* memory = find_memory(hMemory);
-  if (memory == nullptr) {
-    return refuse_handle(hMemory, "hMemory");
-  }
-  if (pState == nullptr) {
-    return refuse_null_pointer("pState");
-  }
-  pState->health = ZES_MEM_HEALTH_UNKNOWN;
-  pState->free = memory->free_bytes();
-  pState->size = memory->total_bytes();
   return ZE_RESULT_SUCCESS;
 }
 

@@ -6,5 +6,6 @@ set(DATUM_DEVICE_SOURCES
   faults.cpp
   interrupt_hub.cpp
   mmu.cpp
-  ring.cpp)
+  ring.cpp
+  traffic_counters.cpp)
 list(TRANSFORM DATUM_DEVICE_SOURCES PREPEND "${CMAKE_CURRENT_LIST_DIR}/")

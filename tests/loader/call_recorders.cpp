@@ -134,14 +134,40 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeVirtualMemGetAccessAttribute(ze_context_handle_t, const void*, size_t, ze_memory_access_attribute_t*, size_t*) { return test::record_call<ze_result_t>("zeVirtualMemGetAccessAttribute"); }
 [[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return test::record_call<ze_result_t>("zesInit"); }
 [[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetProperties"); }
+[[gnu::weak]] ze_result_t zesDeviceGetState(zes_device_handle_t, zes_device_state_t*) { return test::record_call<ze_result_t>("zesDeviceGetState"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetProperties"); }
+[[gnu::weak]] ze_result_t zesDevicePciGetState(zes_device_handle_t, zes_pci_state_t*) { return test::record_call<ze_result_t>("zesDevicePciGetState"); }
+[[gnu::weak]] ze_result_t zesDevicePciGetBars(zes_device_handle_t, uint32_t*, zes_pci_bar_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetBars"); }
+[[gnu::weak]] ze_result_t zesDevicePciGetStats(zes_device_handle_t, zes_pci_stats_t*) { return test::record_call<ze_result_t>("zesDevicePciGetStats"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumDiagnosticTestSuites(zes_device_handle_t, uint32_t*, zes_diag_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumDiagnosticTestSuites"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumEngineGroups(zes_device_handle_t, uint32_t*, zes_engine_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumEngineGroups"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t, uint32_t*, zes_fabric_port_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumFabricPorts"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumFans(zes_device_handle_t, uint32_t*, zes_fan_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumFans"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumFirmwares(zes_device_handle_t, uint32_t*, zes_firmware_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumFirmwares"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumFrequencyDomains(zes_device_handle_t, uint32_t*, zes_freq_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumFrequencyDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumLeds(zes_device_handle_t, uint32_t*, zes_led_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumLeds"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumMemoryModules(zes_device_handle_t, uint32_t*, zes_mem_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumMemoryModules"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumPerformanceFactorDomains(zes_device_handle_t, uint32_t*, zes_perf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumPerformanceFactorDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumPowerDomains(zes_device_handle_t, uint32_t*, zes_pwr_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumPowerDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumPsus(zes_device_handle_t, uint32_t*, zes_psu_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumPsus"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumRasErrorSets(zes_device_handle_t, uint32_t*, zes_ras_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumRasErrorSets"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumSchedulers(zes_device_handle_t, uint32_t*, zes_sched_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumSchedulers"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumStandbyDomains(zes_device_handle_t, uint32_t*, zes_standby_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumStandbyDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumTemperatureSensors(zes_device_handle_t, uint32_t*, zes_temp_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumTemperatureSensors"); }
+[[gnu::weak]] ze_result_t zesDeviceEccAvailable(zes_device_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zesDeviceEccAvailable"); }
+[[gnu::weak]] ze_result_t zesDeviceEccConfigurable(zes_device_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zesDeviceEccConfigurable"); }
+[[gnu::weak]] ze_result_t zesDeviceGetEccState(zes_device_handle_t, zes_device_ecc_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetEccState"); }
+[[gnu::weak]] ze_result_t zesDeviceSetEccState(zes_device_handle_t, const zes_device_ecc_desc_t*, zes_device_ecc_properties_t*) { return test::record_call<ze_result_t>("zesDeviceSetEccState"); }
 [[gnu::weak]] ze_result_t zesDeviceGet(zes_driver_handle_t, uint32_t*, zes_device_handle_t*) { return test::record_call<ze_result_t>("zesDeviceGet"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumOverclockDomains(zes_device_handle_t, uint32_t*, zes_overclock_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumOverclockDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t, uint32_t*, zes_subdevice_exp_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetSubDevicePropertiesExp"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumActiveVFExp(zes_device_handle_t, uint32_t*, zes_vf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumActiveVFExp"); }
+[[gnu::weak]] ze_result_t zesDeviceEnumEnabledVFExp(zes_device_handle_t, uint32_t*, zes_vf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumEnabledVFExp"); }
 [[gnu::weak]] ze_result_t zesDriverGet(uint32_t*, zes_driver_handle_t*) { return test::record_call<ze_result_t>("zesDriverGet"); }
 [[gnu::weak]] ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t, zes_uuid_t, zes_device_handle_t*, ze_bool_t*, uint32_t*) { return test::record_call<ze_result_t>("zesDriverGetDeviceByUuidExp"); }
 [[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return test::record_call<ze_result_t>("zesMemoryGetProperties"); }
 [[gnu::weak]] ze_result_t zesMemoryGetState(zes_mem_handle_t, zes_mem_state_t*) { return test::record_call<ze_result_t>("zesMemoryGetState"); }
+[[gnu::weak]] ze_result_t zesMemoryGetBandwidth(zes_mem_handle_t, zes_mem_bandwidth_t*) { return test::record_call<ze_result_t>("zesMemoryGetBandwidth"); }
 
 }  // namespace datum::api
 // clang-format on

@@ -1,0 +1,119 @@
+// Management interface: the PCI function of a device.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "driver/api/extension_chain.hpp"
+#include "driver/api/sysman_lookup.hpp"
+#include "driver/api/tables/entry_points.hpp"
+#include "driver/device/traffic_counters.hpp"
+#include "driver/object/device.hpp"
+
+namespace datum::api {
+namespace {
+
+constexpr zes_pci_speed_t unknown_speed = {-1, -1, -1};  // neither the registers nor the seam tell
+constexpr std::uint32_t memory_bar = 2;                  // of the board contract: the aperture
+
+/// Numbers of the BARs that the function has.
+std::vector<std::uint32_t> bars_of(Device& device) {
+  std::vector<std::uint32_t> found;
+  const auto& bars = device.board().function().info().bars;
+  for (std::uint32_t index = 0; index < bars.size(); ++index) {
+    if (bars[index].size_bytes != 0) {
+      found.push_back(index);
+    }
+  }
+  return found;
+}
+
+/// The base is not known on this side of the seam: 0.
+template <class Properties>
+void fill_bar(Properties& properties, std::uint32_t index, std::uint64_t bytes) {
+  properties.type = index == memory_bar ? ZES_PCI_BAR_TYPE_MEM : ZES_PCI_BAR_TYPE_MMIO;
+  properties.index = index;
+  properties.base = 0;
+  properties.size = bytes;
+}
+
+}  // namespace
+
+ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice, zes_pci_properties_t* pProperties) {
+  Device* device = nullptr;
+  if (const ze_result_t code = find_managed(hDevice, pProperties, "pProperties", device);
+      code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  const board::PciAddress& pci = device->board().function().info().pci;
+  pProperties->address = {pci.domain, pci.bus, pci.device, pci.function};
+  pProperties->maxSpeed = unknown_speed;
+  pProperties->haveBandwidthCounters = 1;
+  pProperties->havePacketCounters = 0;
+  pProperties->haveReplayCounters = 0;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zesDevicePciGetState(zes_device_handle_t hDevice, zes_pci_state_t* pState) {
+  Device* device = nullptr;
+  if (const ze_result_t code = find_managed(hDevice, pState, "pState", device); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  // An answering board has a link; of its quality nothing is known.
+  if (const Status alive = device->board().health(); !alive) {
+    return answer(alive);
+  }
+  pState->status = ZES_PCI_LINK_STATUS_UNKNOWN;
+  pState->qualityIssues = 0;
+  pState->stabilityIssues = 0;
+  pState->speed = unknown_speed;
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zesDevicePciGetBars(zes_device_handle_t hDevice, uint32_t* pCount,
+                                zes_pci_bar_properties_t* pProperties) {
+  Device* device = nullptr;
+  if (const ze_result_t code = find_managed(hDevice, pCount, "pCount", device); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  const std::vector<std::uint32_t> bars = bars_of(*device);
+  const auto available = static_cast<std::uint32_t>(bars.size());
+  const std::uint32_t wanted = pProperties != nullptr ? *pCount : 0;
+  *pCount = wanted == 0 ? available : std::min(wanted, available);
+  for (std::uint32_t at = 0; at < std::min(wanted, available); ++at) {
+    const std::uint64_t bytes = device->board().function().info().bars[bars[at]].size_bytes;
+    fill_bar(pProperties[at], bars[at], bytes);
+    if (pProperties[at].stype != ZES_STRUCTURE_TYPE_PCI_BAR_PROPERTIES) {
+      continue;
+    }
+    for_each_output_extension(pProperties[at].pNext, [&](ze_structure_type_t stype, void* structure) {
+      if (static_cast<unsigned>(stype) == ZES_STRUCTURE_TYPE_PCI_BAR_PROPERTIES_1_2) {
+        auto& extended = *static_cast<zes_pci_bar_properties_1_2_t*>(structure);
+        fill_bar(extended, bars[at], bytes);
+        extended.resizableBarSupported = 0;
+        extended.resizableBarEnabled = 0;
+      }
+      return ZE_RESULT_SUCCESS;
+    });
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zesDevicePciGetStats(zes_device_handle_t hDevice, zes_pci_stats_t* pStats) {
+  Device* device = nullptr;
+  if (const ze_result_t code = find_managed(hDevice, pStats, "pStats", device); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  const Result<TrafficCounters> traffic = host_traffic(device->board());
+  if (!traffic) {
+    return answer(traffic.error());
+  }
+  pStats->timestamp = traffic->at_us;
+  pStats->replayCounter = 0;
+  pStats->packetCounter = 0;
+  pStats->rxCounter = traffic->read_bytes;
+  pStats->txCounter = traffic->written_bytes;
+  pStats->speed = unknown_speed;
+  return ZE_RESULT_SUCCESS;
+}
+
+}  // namespace datum::api
