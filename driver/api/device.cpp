@@ -13,6 +13,7 @@
 #include "driver/device/clock_pair.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/image_layout.hpp"
 
 namespace datum::api {
 namespace {
@@ -38,8 +39,8 @@ Found find_device(ze_device_handle_t handle, const void* output, std::string_vie
   return {device, ZE_RESULT_SUCCESS};
 }
 
-/// For structures whose members have nothing to say about a board that runs no kernels and knows no images:
-/// everything behind `pNext` is zero.
+/// For structures whose members have little to say about a board that runs no kernels: everything behind
+/// `pNext` is zero.
 template <class Structure, class First>
 void clear_from(Structure& structure, First& first) {
   auto* begin = reinterpret_cast<unsigned char*>(&first);
@@ -164,11 +165,17 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
 
 ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
                                        ze_device_image_properties_t* pImageProperties) {
-  if (const Found found = find_device(hDevice, pImageProperties, "pImageProperties");
-      found.device == nullptr) {
+  const Found found = find_device(hDevice, pImageProperties, "pImageProperties");
+  if (found.device == nullptr) {
     return found.code;
   }
+  // Images are memory to be copied: no kernel reads, writes or samples one.
   clear_from(*pImageProperties, pImageProperties->maxImageDims1D);
+  pImageProperties->maxImageDims1D = ImageLimits::width_1d;
+  pImageProperties->maxImageDims2D = ImageLimits::side_2d;
+  pImageProperties->maxImageDims3D = ImageLimits::side_3d;
+  pImageProperties->maxImageBufferSize = found.device->max_allocation_bytes();
+  pImageProperties->maxImageArraySlices = ImageLimits::array_levels;
   return ZE_RESULT_SUCCESS;
 }
 

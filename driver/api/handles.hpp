@@ -15,6 +15,7 @@ class Driver;
 class Event;
 class EventPool;
 class Fence;
+class Image;
 class PhysicalMemory;
 }  // namespace datum
 
@@ -40,6 +41,8 @@ template <>
 inline constexpr ObjectType object_type<Fence> = ObjectType::fence;
 template <>
 inline constexpr ObjectType object_type<PhysicalMemory> = ObjectType::physical_memory;
+template <>
+inline constexpr ObjectType object_type<Image> = ObjectType::image;
 
 /// The live object, or null.
 template <class Object>

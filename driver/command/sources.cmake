@@ -27,6 +27,7 @@ set(DATUM_COMMAND_SOURCES
   timestamp_commands.cpp
   ../api/command_list.cpp
   ../api/command_list_events.cpp
+  ../api/command_list_image.cpp
   ../api/command_list_lists.cpp
   ../api/command_list_memory.cpp
   ../api/command_list_mutation.cpp

@@ -193,7 +193,7 @@ TEST_F(Device,
   ze_device_image_properties_t image{};
   image.stype = ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetImageProperties(device(), &image));
-  EXPECT_EQ(0U, image.maxImageDims1D);
+  EXPECT_GT(image.maxImageDims1D, 0U) << "images are memory to be copied";
   EXPECT_EQ(0U, image.maxReadImageArgs);
 
   std::uint32_t caches = 7;

@@ -107,8 +107,8 @@ constexpr ze_context_dditable_t ze_context_table = {
     .pfnSystemBarrier = guarded<&datum::api::zeContextSystemBarrier>,
     .pfnMakeMemoryResident = guarded<&datum::api::zeContextMakeMemoryResident>,
     .pfnEvictMemory = guarded<&datum::api::zeContextEvictMemory>,
-    .pfnMakeImageResident = unsupported<ze_pfnContextMakeImageResident_t, "zeContextMakeImageResident">,
-    .pfnEvictImage = unsupported<ze_pfnContextEvictImage_t, "zeContextEvictImage">,
+    .pfnMakeImageResident = guarded<&datum::api::zeContextMakeImageResident>,
+    .pfnEvictImage = guarded<&datum::api::zeContextEvictImage>,
     .pfnCreateEx = guarded<&datum::api::zeContextCreateEx>,
 };
 
@@ -137,10 +137,10 @@ constexpr ze_command_list_dditable_t ze_command_list_table = {
     .pfnAppendMemoryFill = guarded<&datum::api::zeCommandListAppendMemoryFill>,
     .pfnAppendMemoryCopyRegion = guarded<&datum::api::zeCommandListAppendMemoryCopyRegion>,
     .pfnAppendMemoryCopyFromContext = guarded<&datum::api::zeCommandListAppendMemoryCopyFromContext>,
-    .pfnAppendImageCopy = unsupported<ze_pfnCommandListAppendImageCopy_t, "zeCommandListAppendImageCopy">,
-    .pfnAppendImageCopyRegion = unsupported<ze_pfnCommandListAppendImageCopyRegion_t, "zeCommandListAppendImageCopyRegion">,
-    .pfnAppendImageCopyToMemory = unsupported<ze_pfnCommandListAppendImageCopyToMemory_t, "zeCommandListAppendImageCopyToMemory">,
-    .pfnAppendImageCopyFromMemory = unsupported<ze_pfnCommandListAppendImageCopyFromMemory_t, "zeCommandListAppendImageCopyFromMemory">,
+    .pfnAppendImageCopy = guarded<&datum::api::zeCommandListAppendImageCopy>,
+    .pfnAppendImageCopyRegion = guarded<&datum::api::zeCommandListAppendImageCopyRegion>,
+    .pfnAppendImageCopyToMemory = guarded<&datum::api::zeCommandListAppendImageCopyToMemory>,
+    .pfnAppendImageCopyFromMemory = guarded<&datum::api::zeCommandListAppendImageCopyFromMemory>,
     .pfnAppendMemoryPrefetch = guarded<&datum::api::zeCommandListAppendMemoryPrefetch>,
     .pfnAppendMemAdvise = guarded<&datum::api::zeCommandListAppendMemAdvise>,
     .pfnAppendSignalEvent = guarded<&datum::api::zeCommandListAppendSignalEvent>,
@@ -151,8 +151,8 @@ constexpr ze_command_list_dditable_t ze_command_list_table = {
     .pfnAppendLaunchCooperativeKernel = unsupported<ze_pfnCommandListAppendLaunchCooperativeKernel_t, "zeCommandListAppendLaunchCooperativeKernel">,
     .pfnAppendLaunchKernelIndirect = unsupported<ze_pfnCommandListAppendLaunchKernelIndirect_t, "zeCommandListAppendLaunchKernelIndirect">,
     .pfnAppendLaunchMultipleKernelsIndirect = unsupported<ze_pfnCommandListAppendLaunchMultipleKernelsIndirect_t, "zeCommandListAppendLaunchMultipleKernelsIndirect">,
-    .pfnAppendImageCopyToMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyToMemoryExt_t, "zeCommandListAppendImageCopyToMemoryExt">,
-    .pfnAppendImageCopyFromMemoryExt = unsupported<ze_pfnCommandListAppendImageCopyFromMemoryExt_t, "zeCommandListAppendImageCopyFromMemoryExt">,
+    .pfnAppendImageCopyToMemoryExt = guarded<&datum::api::zeCommandListAppendImageCopyToMemoryExt>,
+    .pfnAppendImageCopyFromMemoryExt = guarded<&datum::api::zeCommandListAppendImageCopyFromMemoryExt>,
     .pfnHostSynchronize = guarded<&datum::api::zeCommandListHostSynchronize>,
     .pfnGetDeviceHandle = guarded<&datum::api::zeCommandListGetDeviceHandle>,
     .pfnGetContextHandle = guarded<&datum::api::zeCommandListGetContextHandle>,
@@ -192,16 +192,16 @@ constexpr ze_command_list_exp_dditable_t ze_command_list_exp_table = {
 };
 
 constexpr ze_image_dditable_t ze_image_table = {
-    .pfnGetProperties = unsupported<ze_pfnImageGetProperties_t, "zeImageGetProperties">,
-    .pfnCreate = unsupported<ze_pfnImageCreate_t, "zeImageCreate">,
-    .pfnDestroy = unsupported<ze_pfnImageDestroy_t, "zeImageDestroy">,
-    .pfnGetAllocPropertiesExt = unsupported<ze_pfnImageGetAllocPropertiesExt_t, "zeImageGetAllocPropertiesExt">,
-    .pfnViewCreateExt = unsupported<ze_pfnImageViewCreateExt_t, "zeImageViewCreateExt">,
+    .pfnGetProperties = guarded<&datum::api::zeImageGetProperties>,
+    .pfnCreate = guarded<&datum::api::zeImageCreate>,
+    .pfnDestroy = guarded<&datum::api::zeImageDestroy>,
+    .pfnGetAllocPropertiesExt = guarded<&datum::api::zeImageGetAllocPropertiesExt>,
+    .pfnViewCreateExt = guarded<&datum::api::zeImageViewCreateExt>,
 };
 
 constexpr ze_image_exp_dditable_t ze_image_exp_table = {
-    .pfnGetMemoryPropertiesExp = unsupported<ze_pfnImageGetMemoryPropertiesExp_t, "zeImageGetMemoryPropertiesExp">,
-    .pfnViewCreateExp = unsupported<ze_pfnImageViewCreateExp_t, "zeImageViewCreateExp">,
+    .pfnGetMemoryPropertiesExp = guarded<&datum::api::zeImageGetMemoryPropertiesExp>,
+    .pfnViewCreateExp = guarded<&datum::api::zeImageViewCreateExp>,
     .pfnGetDeviceOffsetExp = unsupported<ze_pfnImageGetDeviceOffsetExp_t, "zeImageGetDeviceOffsetExp">,
 };
 
