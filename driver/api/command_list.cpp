@@ -10,12 +10,13 @@
 #include "driver/command/queue_group.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
 
 namespace datum::api {
 
 namespace {
 
-ze_result_t check_list_descriptor(const ze_command_list_desc_t& desc) {
+ze_result_t check_list_descriptor(Device& device, const ze_command_list_desc_t& desc) {
   constexpr ze_command_list_flags_t known = 0x3f;
   constexpr ze_command_list_flags_t opposites =
       ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
@@ -30,10 +31,10 @@ ze_result_t check_list_descriptor(const ze_command_list_desc_t& desc) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "a list cannot be both in-order and of relaxed ordering");
   }
-  if (desc.commandQueueGroupOrdinal >= queue_group_count) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  fmt::format("queue group ordinal {}, the device has {}", desc.commandQueueGroupOrdinal,
-                              queue_group_count));
+  const unsigned groups = queue_group_count(device.driver().attitude());
+  if (desc.commandQueueGroupOrdinal >= groups) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, fmt::format("queue group ordinal {}, the device has {}",
+                                                                desc.commandQueueGroupOrdinal, groups));
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -97,7 +98,7 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
   if (phCommandList == nullptr) {
     return refuse_null_pointer("phCommandList");
   }
-  if (const ze_result_t checked = check_list_descriptor(*desc); checked != ZE_RESULT_SUCCESS) {
+  if (const ze_result_t checked = check_list_descriptor(*device, *desc); checked != ZE_RESULT_SUCCESS) {
     return checked;
   }
   bool is_mutable = false;

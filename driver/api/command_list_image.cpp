@@ -50,8 +50,8 @@ ze_result_t find_part(Image& image, const ze_image_region_t* region, const char*
   }
   const std::uint32_t rows = layout.one_row() ? std::max(region->height, 1U) : region->height;
   const std::uint32_t planes = extent.depth == 1 ? std::max(region->depth, 1U) : region->depth;
-  if (!inside(region->originX, region->width, extent.width) || !inside(region->originY, rows, extent.height) ||
-      !inside(region->originZ, planes, extent.depth)) {
+  if (!inside(region->originX, region->width, extent.width) ||
+      !inside(region->originY, rows, extent.height) || !inside(region->originZ, planes, extent.depth)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("{} of {} x {} x {} at {}, {}, {} leaves its image of {} x {} x {}", name,
                               region->width, rows, planes, region->originX, region->originY, region->originZ,
@@ -88,8 +88,9 @@ ze_result_t find_memory_pitches(const ImageLayout& layout, const RegionShape& sh
   // Each image of an array of lines is a slice of one row.
   if (layout.kind == ImageKind::line_array && slice_pitch != 0) {
     if (slice_pitch < pitches.row) {
-      return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    fmt::format("the slice pitch {} is less than a row of {} bytes", slice_pitch, pitches.row));
+      return refuse(
+          ZE_RESULT_ERROR_INVALID_ARGUMENT,
+          fmt::format("the slice pitch {} is less than a row of {} bytes", slice_pitch, pitches.row));
     }
     pitches.row = slice_pitch;
   }
@@ -178,7 +179,8 @@ ze_result_t append_between_images(Call& call, const ze_image_region_t* dst_regio
   }
   if (dst.shape.row_bytes != src.shape.row_bytes || dst.shape.rows != src.shape.rows ||
       dst.shape.planes != src.shape.planes) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "source and destination differ in width, height or depth");
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  "source and destination differ in width, height or depth");
   }
   if (regions_overlap(dst.shape, reinterpret_cast<std::uintptr_t>(dst.first), dst.pitches,
                       reinterpret_cast<std::uintptr_t>(src.first), src.pitches)) {
@@ -284,8 +286,8 @@ ze_result_t zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t h
   }
   ImagePart part;
   CopyCommand command;
-  if (const ze_result_t code = find_both(call, *call.dst, pDstRegion, srcptr, srcRowPitch, srcSlicePitch, part,
-                                         command.src_pitches);
+  if (const ze_result_t code = find_both(call, *call.dst, pDstRegion, srcptr, srcRowPitch, srcSlicePitch,
+                                         part, command.src_pitches);
       code != ZE_RESULT_SUCCESS) {
     return code;
   }

@@ -14,6 +14,7 @@
 #include "driver/command/queue_group.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
 
 namespace datum::api {
 
@@ -32,9 +33,9 @@ ze_result_t check_queue_descriptor(Device& device, const ze_command_queue_desc_t
   if (desc.priority > ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_HIGH) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "unknown queue priority");
   }
-  if (desc.ordinal >= queue_group_count) {
+  if (const unsigned groups = queue_group_count(device.driver().attitude()); desc.ordinal >= groups) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  fmt::format("queue group ordinal {}, the device has {}", desc.ordinal, queue_group_count));
+                  fmt::format("queue group ordinal {}, the device has {}", desc.ordinal, groups));
   }
   if (const unsigned queues = device.queue_count(); desc.index >= queues) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,

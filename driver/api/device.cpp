@@ -10,6 +10,7 @@
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/command/queue_group.hpp"
 #include "driver/device/clock_pair.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/object/driver.hpp"
@@ -54,7 +55,7 @@ void fill_properties(Device& device, ze_device_properties_t& properties, bool ti
   const BoardCapabilities& board = device.board().capabilities();
   const board::FunctionInfo& info = device.board().function().info();
   clear_from(properties, properties.type);
-  properties.type = ZE_DEVICE_TYPE_FPGA;
+  properties.type = device.driver().attitude() == Attitude::gpu ? ZE_DEVICE_TYPE_GPU : ZE_DEVICE_TYPE_FPGA;
   properties.vendorId = info.vendor_id;
   properties.deviceId = info.device_id;
   properties.coreClockRate = static_cast<std::uint32_t>(board.clock_hz / 1'000'000);
@@ -155,11 +156,15 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
 
 ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
                                         ze_device_module_properties_t* pModuleProperties) {
-  if (const Found found = find_device(hDevice, pModuleProperties, "pModuleProperties");
-      found.device == nullptr) {
+  const Found found = find_device(hDevice, pModuleProperties, "pModuleProperties");
+  if (found.device == nullptr) {
     return found.code;
   }
   clear_from(*pModuleProperties, pModuleProperties->spirvVersionSupported);
+  // Middleware for GPUs takes a version for granted, though it need not have a module.
+  if (found.device->driver().attitude() == Attitude::gpu) {
+    pModuleProperties->spirvVersionSupported = ZE_MAKE_VERSION(1, 2);
+  }
   return ZE_RESULT_SUCCESS;
 }
 
@@ -186,13 +191,18 @@ zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t* pCo
   if (found.device == nullptr) {
     return found.code;
   }
-  if (*pCount != 0 && pCommandQueueGroupProperties != nullptr) {
-    ze_command_queue_group_properties_t& group = pCommandQueueGroupProperties[0];
+  const unsigned groups = queue_group_count(found.device->driver().attitude());
+  const std::uint32_t wanted = pCommandQueueGroupProperties != nullptr ? *pCount : 0;
+  *pCount = wanted == 0 ? groups : std::min(wanted, groups);
+  for (std::uint32_t ordinal = 0; ordinal < std::min(wanted, groups); ++ordinal) {
+    ze_command_queue_group_properties_t& group = pCommandQueueGroupProperties[ordinal];
     group.flags = ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY;
+    if (ordinal == 0 && groups > 1) {
+      group.flags |= ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE;
+    }
     group.maxMemoryFillPatternSize = fill_pattern_bytes;
     group.numQueues = found.device->queue_count();
   }
-  *pCount = 1;
   return ZE_RESULT_SUCCESS;
 }
 

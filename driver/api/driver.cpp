@@ -11,6 +11,7 @@
 #include "driver/api/board_clock.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
+#include "driver/api/host_pointer_functions.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -140,6 +141,9 @@ ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t hDriver, cons
     return refuse_null_pointer("ppFunctionAddress");
   }
   void* address = find_datum_extension(name);
+  if (address == nullptr && find<Driver>(hDriver)->attitude() == Attitude::gpu) {
+    address = find_host_pointer_function(name);
+  }
   if (address == nullptr) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "name is not a function of an extension of this driver");
   }

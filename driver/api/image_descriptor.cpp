@@ -79,8 +79,9 @@ ze_result_t read_image_descriptor(Device& device, const ze_image_desc_t& desc, I
   layout.kind = static_cast<ImageKind>(desc.type);
   layout.element_bytes = element_bytes(desc.format);
   if (layout.element_bytes == 0) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
-                  "the device has no media formats, and each other one with the types that fit its components");
+    return refuse(
+        ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
+        "the device has no media formats, and each other one with the types that fit its components");
   }
   if (desc.miplevels != 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->miplevels must be 0");

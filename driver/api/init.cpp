@@ -7,13 +7,11 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/object/attitude.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum::api {
 namespace {
-
-constexpr ze_init_driver_type_flags_t other_types =
-    ZE_INIT_DRIVER_TYPE_FLAG_GPU | ZE_INIT_DRIVER_TYPE_FLAG_NPU;
 
 /// There is no driver handle yet through which the sentence could be asked for, so whoever named boards, or
 /// asked for a log, reads it here. Everybody else's program is not disturbed by a driver that it does not
@@ -23,6 +21,18 @@ void tell_once() {
   const bool wanted = std::getenv("DATUM_BOARDS") != nullptr || std::getenv("DATUM_LOG") != nullptr;
   if (wanted && !told.exchange(true)) {
     std::fprintf(stderr, "datum: %s\n", last_error_description());
+  }
+}
+
+/// A value that means nothing is a mistake of whoever set it, and is told where that is read.
+void tell_of_unknown_attitude() {
+  static constinit std::atomic<bool> told{false};
+  const char* const value = std::getenv(attitude_variable);
+  if (!is_attitude(value) && !told.exchange(true)) {
+    std::fprintf(
+        stderr,
+        "datum: %s is '%.64s', which means nothing: devices stay FPGAs; the value there is, is 'gpu'\n",
+        attitude_variable, value);
   }
 }
 
@@ -36,6 +46,7 @@ Result<Driver*> driver_of_process() {
 ze_result_t initialise() {
   const Result<Driver*> driver = driver_of_process();
   if (driver.ok()) {
+    tell_of_unknown_attitude();
     return ZE_RESULT_SUCCESS;
   }
   const ze_result_t code = answer(driver.error());
@@ -53,9 +64,13 @@ ze_result_t give_driver(uint32_t* count, ze_driver_handle_t* drivers) {
 }
 
 ze_result_t decline_other_types() {
-  return refuse(ZE_RESULT_ERROR_UNINITIALIZED,
-                "only GPUs or NPUs were asked for, and Datum drives FPGA accelerators");
+  return refuse(
+      ZE_RESULT_ERROR_UNINITIALIZED,
+      "only GPUs or NPUs were asked for, and Datum drives FPGA accelerators; DATUM_COMPAT=gpu shows "
+      "them as GPUs to programs that know nothing else");
 }
+
+bool accepts_gpu() noexcept { return attitude() == Attitude::gpu; }
 
 }  // namespace
 
@@ -63,7 +78,8 @@ ze_result_t zeInit(ze_init_flags_t flags) {
   if (flags > (ZE_INIT_FLAG_GPU_ONLY | ZE_INIT_FLAG_VPU_ONLY)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "flags has bits that mean nothing");
   }
-  return flags != 0 ? decline_other_types() : initialise();
+  const bool wanted = flags == 0 || (accepts_gpu() && (flags & ZE_INIT_FLAG_GPU_ONLY) != 0);
+  return wanted ? initialise() : decline_other_types();
 }
 
 ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers, ze_init_driver_type_desc_t* desc) {
@@ -77,7 +93,10 @@ ze_result_t zeInitDrivers(uint32_t* pCount, ze_driver_handle_t* phDrivers, ze_in
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "desc->flags is 0");
   }
   // Bits that are not known yet may mean accelerators: the loader itself asks with all of them set.
-  const bool others_only = (desc->flags & ~other_types) == 0;
+  const ze_init_driver_type_flags_t others =
+      ZE_INIT_DRIVER_TYPE_FLAG_NPU |
+      (accepts_gpu() ? 0U : ze_init_driver_type_flags_t{ZE_INIT_DRIVER_TYPE_FLAG_GPU});
+  const bool others_only = (desc->flags & ~others) == 0;
   const ze_result_t code = others_only ? decline_other_types() : initialise();
   if (code != ZE_RESULT_SUCCESS) {
     *pCount = 0;

@@ -87,7 +87,8 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_prope
     if (static_cast<unsigned>(stype) == ZES_STRUCTURE_TYPE_DEVICE_EXT_PROPERTIES) {
       auto& extension = *static_cast<zes_device_ext_properties_t*>(structure);
       std::copy(device->uuid().begin(), device->uuid().end(), extension.uuid.id);
-      extension.type = ZES_DEVICE_TYPE_FPGA;
+      extension.type =
+          device->driver().attitude() == Attitude::gpu ? ZES_DEVICE_TYPE_GPU : ZES_DEVICE_TYPE_FPGA;
       extension.flags = 0;
     }
     return ZE_RESULT_SUCCESS;

@@ -1,5 +1,6 @@
-// Management interface: what a board does not have. No register tells of engines' activity, temperatures, power,
-// clocks or errors, so each list is empty, and the functions of those components answer UNSUPPORTED_FEATURE.
+// Management interface: what a board does not have. No register tells of engines' activity, temperatures,
+// power, clocks or errors, so each list is empty, and the functions of those components answer
+// UNSUPPORTED_FEATURE.
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/object/device.hpp"
@@ -18,7 +19,8 @@ ze_result_t give_none(zes_device_handle_t handle, uint32_t* count) {
 
 }  // namespace
 
-ze_result_t zesDeviceEnumDiagnosticTestSuites(zes_device_handle_t hDevice, uint32_t* pCount, zes_diag_handle_t*) {
+ze_result_t zesDeviceEnumDiagnosticTestSuites(zes_device_handle_t hDevice, uint32_t* pCount,
+                                              zes_diag_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
@@ -26,7 +28,8 @@ ze_result_t zesDeviceEnumEngineGroups(zes_device_handle_t hDevice, uint32_t* pCo
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t hDevice, uint32_t* pCount, zes_fabric_port_handle_t*) {
+ze_result_t zesDeviceEnumFabricPorts(zes_device_handle_t hDevice, uint32_t* pCount,
+                                     zes_fabric_port_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
@@ -46,7 +49,8 @@ ze_result_t zesDeviceEnumLeds(zes_device_handle_t hDevice, uint32_t* pCount, zes
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceEnumPerformanceFactorDomains(zes_device_handle_t hDevice, uint32_t* pCount, zes_perf_handle_t*) {
+ze_result_t zesDeviceEnumPerformanceFactorDomains(zes_device_handle_t hDevice, uint32_t* pCount,
+                                                  zes_perf_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
@@ -66,19 +70,23 @@ ze_result_t zesDeviceEnumSchedulers(zes_device_handle_t hDevice, uint32_t* pCoun
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceEnumStandbyDomains(zes_device_handle_t hDevice, uint32_t* pCount, zes_standby_handle_t*) {
+ze_result_t zesDeviceEnumStandbyDomains(zes_device_handle_t hDevice, uint32_t* pCount,
+                                        zes_standby_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceEnumTemperatureSensors(zes_device_handle_t hDevice, uint32_t* pCount, zes_temp_handle_t*) {
+ze_result_t zesDeviceEnumTemperatureSensors(zes_device_handle_t hDevice, uint32_t* pCount,
+                                            zes_temp_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceEnumOverclockDomains(zes_device_handle_t hDevice, uint32_t* pCount, zes_overclock_handle_t*) {
+ze_result_t zesDeviceEnumOverclockDomains(zes_device_handle_t hDevice, uint32_t* pCount,
+                                          zes_overclock_handle_t*) {
   return give_none(hDevice, pCount);
 }
 
-ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t hDevice, uint32_t* pCount, zes_subdevice_exp_properties_t*) {
+ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t hDevice, uint32_t* pCount,
+                                               zes_subdevice_exp_properties_t*) {
   return give_none(hDevice, pCount);
 }
 

@@ -57,7 +57,7 @@ void introduce_stepped_boards(const std::vector<std::unique_ptr<Device>>& device
 
 }  // namespace
 
-Driver::Driver() = default;
+Driver::Driver() : attitude_(attitude_of(std::getenv(attitude_variable))) {}
 
 Driver::~Driver() {
   unregister_handle(handle_);

@@ -11,7 +11,9 @@
 #include <datum/base/result.hpp>
 
 #include "driver/memory/registry.hpp"
+#include "driver/object/attitude.hpp"
 #include "driver/object/handle_table.hpp"
+#include "driver/object/host_pointers.hpp"
 
 namespace datum {
 
@@ -44,6 +46,11 @@ class Driver {
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
+  /// What the environment asked for when the driver was made.
+  [[nodiscard]] Attitude attitude() const noexcept { return attitude_; }
+
+  [[nodiscard]] HostPointers& host_pointers() noexcept { return host_pointers_; }
+
   /// A number that no other allocation of the process has or will have.
   [[nodiscard]] std::uint64_t next_allocation_id() noexcept {
     return next_allocation_id_.fetch_add(1, std::memory_order_relaxed);
@@ -63,6 +70,8 @@ class Driver {
   std::unique_ptr<AddressWindow> window_;
   std::unique_ptr<HostPool> host_pool_;
   std::vector<std::unique_ptr<Device>> devices_;
+  Attitude attitude_;
+  HostPointers host_pointers_;
   HandleSlot* handle_ = nullptr;
 };
 

@@ -35,8 +35,7 @@ Result<Image*> Image::publish(std::unique_ptr<Image> image) {
 
 Result<Image*> Image::create(Context& context, Device& device, const ImageLayout& layout,
                              const ImageFormat& format) {
-  std::unique_ptr<Image> image(
-      new Image(context, device, layout, format, std::make_shared<Memory>(), true));
+  std::unique_ptr<Image> image(new Image(context, device, layout, format, std::make_shared<Memory>(), true));
   Result<void*> base = context.allocate_device(device, 0, layout.bytes(), 0);
   if (!base) {
     return std::move(base).error();

@@ -8,8 +8,8 @@ namespace datum {
 /// Rows that begin with a beat of the memory's bus are copied fastest.
 inline constexpr std::uint64_t row_pitch_alignment_bytes = 64;
 
-/// Distance of the rows of an image of two or three dimensions; also the answer for memory that an application
-/// lays out itself. Everything in range: `width` x `element_bytes` + the alignment fits 64 bits.
+/// Distance of the rows of an image of two or three dimensions; also the answer for memory that an
+/// application lays out itself. Everything in range: `width` x `element_bytes` + the alignment fits 64 bits.
 [[nodiscard]] constexpr std::uint64_t aligned_row_pitch(std::uint64_t width,
                                                         std::uint64_t element_bytes) noexcept {
   return (width * element_bytes + row_pitch_alignment_bytes - 1) / row_pitch_alignment_bytes *
@@ -27,8 +27,8 @@ struct ImageLimits {
 /// The numbers are those of ze_image_type_t.
 enum class ImageKind : std::uint8_t { line, line_array, plane, plane_array, volume, buffer };
 
-/// In elements. The levels of an array of lines are its rows, those of an array of planes its slices; what a kind
-/// does not have is 1.
+/// In elements. The levels of an array of lines are its rows, those of an array of planes its slices; what a
+/// kind does not have is 1.
 struct ImageExtent {
   std::uint64_t width = 1;
   std::uint32_t height = 1;

@@ -28,6 +28,8 @@ std::vector<datum::test::Scenario> scenarios() {
       {"static_destructor_uses_the_api", scenario_static_destructor_uses_the_api},
       {"atexit_uses_the_api", scenario_atexit_uses_the_api},
       {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
+      {"attitude_fpga", scenario_attitude_fpga},
+      {"attitude_gpu", scenario_attitude_gpu},
   };
 }
 

@@ -23,4 +23,7 @@ int scenario_atexit_uses_the_api();
 
 int scenario_host_memory_under_address_limit();
 
+int scenario_attitude_fpga();
+int scenario_attitude_gpu();
+
 }  // namespace datum::test

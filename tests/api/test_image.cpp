@@ -1,22 +1,14 @@
 // Images as objects: what can be created, what they say about themselves.
-#include "tests/support/api_session.hpp"
 #include "tests/support/image.hpp"
 
 namespace datum::test {
 namespace {
 
-class Image : public ApiTest {
+class Image : public ImageTest {
  protected:
   [[nodiscard]] ze_result_t create_code(const ze_image_desc_t& description) {
     OwnedImage made;
     return zeImageCreate(context(), device(), &description, made.address());
-  }
-
-  [[nodiscard]] OwnedImage create(const ze_image_desc_t& description) {
-    OwnedImage made;
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeImageCreate(context(), device(), &description, made.address()))
-        << last_error_text();
-    return made;
   }
 
   [[nodiscard]] ze_device_image_properties_t limits() {
@@ -45,9 +37,12 @@ TEST_F(Image, given_every_type_when_created_then_its_layout_is_linear) {
     std::uint32_t height;
     std::uint32_t depth;
     std::uint64_t rows;
-  } kinds[] = {{ZE_IMAGE_TYPE_1D, 1, 1, 1},      {ZE_IMAGE_TYPE_1DARRAY, 1, 3, 3},
-               {ZE_IMAGE_TYPE_2D, 5, 1, 5},      {ZE_IMAGE_TYPE_2DARRAY, 5, 3, 15},
+  } kinds[] = {{ZE_IMAGE_TYPE_1D, 1, 1, 1},
+               {ZE_IMAGE_TYPE_1DARRAY, 1, 3, 3},
+               {ZE_IMAGE_TYPE_2D, 5, 1, 5},
+               {ZE_IMAGE_TYPE_2DARRAY, 5, 3, 15},
                {ZE_IMAGE_TYPE_3D, 5, 3, 15}};
+
   for (const auto& kind : kinds) {
     const OwnedImage image = create(image_description(kind.type, 33, kind.height, kind.depth));
     ze_image_memory_properties_exp_t properties{};
@@ -182,7 +177,8 @@ TEST_F(Image, given_extensions_that_change_the_image_when_created_then_they_are_
   EXPECT_EQ(ZE_RESULT_SUCCESS, create_code(description));
 }
 
-TEST_F(Image, given_two_images_when_asked_for_their_allocation_then_the_ids_differ_and_a_view_shares_its_own) {
+TEST_F(Image,
+       given_two_images_when_asked_for_their_allocation_then_the_ids_differ_and_a_view_shares_its_own) {
   const ze_image_desc_t description = image_description(ZE_IMAGE_TYPE_2D, 4, 4);
   const OwnedImage first = create(description);
   const OwnedImage second = create(description);
@@ -262,6 +258,88 @@ TEST_F(Image, given_null_pointers_when_called_then_they_are_named) {
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeImageGetAllocPropertiesExt(context(), image, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
             zeImageViewCreateExt(context(), device(), &description, image, nullptr));
+}
+
+TEST_F(Image, given_each_type_and_flag_when_asked_created_and_viewed_then_all_agree) {
+  std::vector<ze_image_desc_t> descriptions;
+  for (unsigned type = ZE_IMAGE_TYPE_1D; type <= ZE_IMAGE_TYPE_BUFFER; ++type) {
+    descriptions.push_back(image_description(static_cast<ze_image_type_t>(type), 8, 4, 2));
+  }
+  for (const ze_image_flags_t flags : {ZE_IMAGE_FLAG_KERNEL_WRITE, ZE_IMAGE_FLAG_BIAS_UNCACHED}) {
+    descriptions.push_back(image_description(ZE_IMAGE_TYPE_2D, 8, 4));
+    descriptions.back().flags = flags;
+  }
+  for (const ze_image_desc_t& description : descriptions) {
+    ze_image_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES;
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeImageGetProperties(device(), &description, &properties));
+    const OwnedImage image = create(description);
+    OwnedImage view;
+    OwnedImage old_view;
+    EXPECT_EQ(ZE_RESULT_SUCCESS,
+              zeImageViewCreateExt(context(), device(), &description, image, view.address()));
+    EXPECT_EQ(ZE_RESULT_SUCCESS,
+              zeImageViewCreateExp(context(), device(), &description, image, old_view.address()));
+  }
+}
+
+TEST_F(Image, given_descriptors_that_make_no_sense_when_asked_or_viewed_then_each_has_its_code) {
+  const OwnedImage image = create(image_description(ZE_IMAGE_TYPE_2D, 4, 4));
+  ze_image_desc_t flags = image_description(ZE_IMAGE_TYPE_2D, 4, 4);
+  flags.flags = 0x4;
+  ze_image_desc_t stype = image_description(ZE_IMAGE_TYPE_2D, 4, 4);
+  stype.stype = ZE_STRUCTURE_TYPE_FENCE_DESC;
+  const ze_image_desc_t media = image_description(ZE_IMAGE_TYPE_2D, 4, 4, 1, ZE_IMAGE_FORMAT_LAYOUT_NV12);
+  ze_external_memory_export_desc_t exported{};
+  exported.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC;
+  exported.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  ze_image_desc_t external = image_description(ZE_IMAGE_TYPE_2D, 4, 4);
+  external.pNext = &exported;
+  ze_image_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, zeImageGetProperties(device(), &flags, &properties));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeImageGetProperties(device(), &stype, &properties));
+  for (const auto create_view : {zeImageViewCreateExt, zeImageViewCreateExp}) {
+    const auto code = [&](const ze_image_desc_t& description) {
+      OwnedImage view;
+      return create_view(context(), device(), &description, image, view.address());
+    };
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, code(flags));
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, code(stype));
+    EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT, code(media));
+    EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, code(external));
+    OwnedImage view;
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+              create_view(context(), device(), nullptr, image, view.address()));
+  }
+  const OwnedContext other = create_context(driver());
+  ze_image_allocation_ext_properties_t allocation{};
+  allocation.stype = ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeImageGetAllocPropertiesExt(other, image, &allocation));
+}
+
+TEST_F(Image, given_null_handles_when_called_then_they_are_named) {
+  DATUM_NEEDS_SURVIVABLE_BAD_HANDLES();
+  const ze_image_desc_t description = image_description(ZE_IMAGE_TYPE_2D, 4, 4);
+  constexpr ze_result_t null_handle = ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+  ze_image_handle_t made = nullptr;
+  ze_image_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES;
+  ze_image_allocation_ext_properties_t allocation{};
+  allocation.stype = ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES;
+  ze_image_memory_properties_exp_t layout{};
+  layout.stype = ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES;
+  EXPECT_EQ(null_handle, zeImageGetProperties(nullptr, &description, &properties));
+  EXPECT_EQ(null_handle, zeImageCreate(nullptr, device(), &description, &made));
+  EXPECT_EQ(null_handle, zeImageCreate(context(), nullptr, &description, &made));
+  EXPECT_EQ(null_handle, zeImageDestroy(nullptr));
+  for (const auto create_view : {zeImageViewCreateExt, zeImageViewCreateExp}) {
+    EXPECT_EQ(null_handle, create_view(context(), device(), &description, nullptr, &made));
+  }
+  EXPECT_EQ(null_handle, zeImageGetAllocPropertiesExt(context(), nullptr, &allocation));
+  EXPECT_EQ(null_handle, zeImageGetMemoryPropertiesExp(nullptr, &layout));
+  EXPECT_EQ(null_handle, zeContextMakeImageResident(context(), device(), nullptr));
+  EXPECT_EQ(null_handle, zeContextEvictImage(context(), device(), nullptr));
 }
 
 }  // namespace

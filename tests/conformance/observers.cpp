@@ -327,6 +327,22 @@ constexpr Choice choices_of_ze_event_counter_based_desc_t_wait[] = {
 constexpr Choice choices_of_ze_fence_desc_t_flags[] = {
     {0x1U, "ze_fence_desc_t.flags=ZE_FENCE_FLAG_SIGNALED"},
 };
+constexpr Choice choices_of_ze_image_desc_t_flags[] = {
+    {0x1U, "ze_image_desc_t.flags=ZE_IMAGE_FLAG_KERNEL_WRITE"},
+    {0x2U, "ze_image_desc_t.flags=ZE_IMAGE_FLAG_BIAS_UNCACHED"},
+};
+constexpr Choice choices_of_ze_image_desc_t_type[] = {
+    {0x0U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_1D"},
+    {0x1U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_1DARRAY"},
+    {0x2U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_2D"},
+    {0x3U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_2DARRAY"},
+    {0x4U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_3D"},
+    {0x5U, "ze_image_desc_t.type=ZE_IMAGE_TYPE_BUFFER"},
+};
+constexpr Choice choices_of_ze_image_properties_t_samplerFilterFlags[] = {
+    {0x1U, "ze_image_properties_t.samplerFilterFlags=ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT"},
+    {0x2U, "ze_image_properties_t.samplerFilterFlags=ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR"},
+};
 constexpr Choice choices_of_zeMemSetAtomicAccessAttributeExp_attr[] = {
     {0x1U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS"},
     {0x2U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS"},
@@ -595,6 +611,15 @@ void note_members(const Call& call, const ze_fence_desc_t& structure) {
   note_flags(call, choices_of_ze_fence_desc_t_flags, structure.flags);
 }
 
+void note_members(const Call& call, const ze_image_desc_t& structure) {
+  note_flags(call, choices_of_ze_image_desc_t_flags, structure.flags);
+  note_value(call, choices_of_ze_image_desc_t_type, structure.type);
+}
+
+void note_members(const Call& call, const ze_image_properties_t& structure) {
+  note_flags(call, choices_of_ze_image_properties_t_samplerFilterFlags, structure.samplerFilterFlags);
+}
+
 void note_linked(const Call& call, const ze_base_desc_t& link) {
   switch (static_cast<unsigned>(link.stype)) {
   case ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC:
@@ -766,6 +791,26 @@ void note_linked(const Call& call, const ze_base_desc_t& link) {
   case ZE_STRUCTURE_TYPE_FENCE_DESC:
     note(call, "ZE_STRUCTURE_TYPE_FENCE_DESC");
     note_members(call, *reinterpret_cast<const ze_fence_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_DESC");
+    note_members(call, *reinterpret_cast<const ze_image_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES");
+    note_members(call, *reinterpret_cast<const ze_image_properties_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES");
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC");
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES");
+    break;
+  case ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES:
+    note(call, "ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES");
     break;
   default:
     break;
@@ -1917,6 +1962,148 @@ ze_result_t ZE_APICALL __real_zeFenceReset(ze_fence_handle_t hFence);
 ze_result_t ZE_APICALL __wrap_zeFenceReset(ze_fence_handle_t hFence) {
   const ze_result_t result = __real_zeFenceReset(hFence);
   if (const Call call{"zeFenceReset", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageGetProperties(ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_properties_t* pImageProperties);
+ze_result_t ZE_APICALL __wrap_zeImageGetProperties(ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_properties_t* pImageProperties) {
+  const ze_result_t result = __real_zeImageGetProperties(hDevice, desc, pImageProperties);
+  if (const Call call{"zeImageGetProperties", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_IMAGE_DESC, "ZE_STRUCTURE_TYPE_IMAGE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_image_desc_t& structure) { note_members(call, structure); });
+    note_structure(call, pImageProperties, {{ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES, "ZE_STRUCTURE_TYPE_IMAGE_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_image_properties_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t* phImage);
+ze_result_t ZE_APICALL __wrap_zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t* phImage) {
+  const ze_result_t result = __real_zeImageCreate(hContext, hDevice, desc, phImage);
+  if (const Call call{"zeImageCreate", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_IMAGE_DESC, "ZE_STRUCTURE_TYPE_IMAGE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_image_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageDestroy(ze_image_handle_t hImage);
+ze_result_t ZE_APICALL __wrap_zeImageDestroy(ze_image_handle_t hImage) {
+  const ze_result_t result = __real_zeImageDestroy(hImage);
+  if (const Call call{"zeImageDestroy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageViewCreateExt(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t hImage, ze_image_handle_t* phImageView);
+ze_result_t ZE_APICALL __wrap_zeImageViewCreateExt(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t hImage, ze_image_handle_t* phImageView) {
+  const ze_result_t result = __real_zeImageViewCreateExt(hContext, hDevice, desc, hImage, phImageView);
+  if (const Call call{"zeImageViewCreateExt", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_IMAGE_DESC, "ZE_STRUCTURE_TYPE_IMAGE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_image_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageViewCreateExp(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t hImage, ze_image_handle_t* phImageView);
+ze_result_t ZE_APICALL __wrap_zeImageViewCreateExp(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t hImage, ze_image_handle_t* phImageView) {
+  const ze_result_t result = __real_zeImageViewCreateExp(hContext, hDevice, desc, hImage, phImageView);
+  if (const Call call{"zeImageViewCreateExp", result}; recording()) {
+    note(call);
+    note_structure(call, desc, {{ZE_STRUCTURE_TYPE_IMAGE_DESC, "ZE_STRUCTURE_TYPE_IMAGE_DESC"}}, note_linked, [&]([[maybe_unused]] const ze_image_desc_t& structure) { note_members(call, structure); });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t hImage, ze_image_allocation_ext_properties_t* pImageAllocProperties);
+ze_result_t ZE_APICALL __wrap_zeImageGetAllocPropertiesExt(ze_context_handle_t hContext, ze_image_handle_t hImage, ze_image_allocation_ext_properties_t* pImageAllocProperties) {
+  const ze_result_t result = __real_zeImageGetAllocPropertiesExt(hContext, hImage, pImageAllocProperties);
+  if (const Call call{"zeImageGetAllocPropertiesExt", result}; recording()) {
+    note(call);
+    note_structure(call, pImageAllocProperties, {{ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES, "ZE_STRUCTURE_TYPE_IMAGE_ALLOCATION_EXT_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_image_allocation_ext_properties_t& structure) {  });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageGetMemoryPropertiesExp(ze_image_handle_t hImage, ze_image_memory_properties_exp_t* pMemoryProperties);
+ze_result_t ZE_APICALL __wrap_zeImageGetMemoryPropertiesExp(ze_image_handle_t hImage, ze_image_memory_properties_exp_t* pMemoryProperties) {
+  const ze_result_t result = __real_zeImageGetMemoryPropertiesExp(hImage, pMemoryProperties);
+  if (const Call call{"zeImageGetMemoryPropertiesExp", result}; recording()) {
+    note(call);
+    note_structure(call, pMemoryProperties, {{ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES, "ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_image_memory_properties_exp_t& structure) {  });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeContextMakeImageResident(ze_context_handle_t hContext, ze_device_handle_t hDevice, ze_image_handle_t hImage);
+ze_result_t ZE_APICALL __wrap_zeContextMakeImageResident(ze_context_handle_t hContext, ze_device_handle_t hDevice, ze_image_handle_t hImage) {
+  const ze_result_t result = __real_zeContextMakeImageResident(hContext, hDevice, hImage);
+  if (const Call call{"zeContextMakeImageResident", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeContextEvictImage(ze_context_handle_t hContext, ze_device_handle_t hDevice, ze_image_handle_t hImage);
+ze_result_t ZE_APICALL __wrap_zeContextEvictImage(ze_context_handle_t hContext, ze_device_handle_t hDevice, ze_image_handle_t hImage) {
+  const ze_result_t result = __real_zeContextEvictImage(hContext, hDevice, hImage);
+  if (const Call call{"zeContextEvictImage", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopy(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, ze_image_handle_t hSrcImage, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopy(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, ze_image_handle_t hSrcImage, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopy(hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopy", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopyRegion(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, ze_image_handle_t hSrcImage, const ze_image_region_t* pDstRegion, const ze_image_region_t* pSrcRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopyRegion(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, ze_image_handle_t hSrcImage, const ze_image_region_t* pDstRegion, const ze_image_region_t* pSrcRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopyRegion(hCommandList, hDstImage, hSrcImage, pDstRegion, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopyRegion", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopyToMemory(ze_command_list_handle_t hCommandList, void* dstptr, ze_image_handle_t hSrcImage, const ze_image_region_t* pSrcRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopyToMemory(ze_command_list_handle_t hCommandList, void* dstptr, ze_image_handle_t hSrcImage, const ze_image_region_t* pSrcRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopyToMemory(hCommandList, dstptr, hSrcImage, pSrcRegion, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopyToMemory", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopyFromMemory(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, const void* srcptr, const ze_image_region_t* pDstRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopyFromMemory(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, const void* srcptr, const ze_image_region_t* pDstRegion, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopyFromMemory(hCommandList, hDstImage, srcptr, pDstRegion, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopyFromMemory", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t hCommandList, void* dstptr, ze_image_handle_t hSrcImage, const ze_image_region_t* pSrcRegion, uint32_t destRowPitch, uint32_t destSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopyToMemoryExt(ze_command_list_handle_t hCommandList, void* dstptr, ze_image_handle_t hSrcImage, const ze_image_region_t* pSrcRegion, uint32_t destRowPitch, uint32_t destSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopyToMemoryExt(hCommandList, dstptr, hSrcImage, pSrcRegion, destRowPitch, destSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopyToMemoryExt", result}; recording()) {
+    note(call);
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, const void* srcptr, const ze_image_region_t* pDstRegion, uint32_t srcRowPitch, uint32_t srcSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents);
+ze_result_t ZE_APICALL __wrap_zeCommandListAppendImageCopyFromMemoryExt(ze_command_list_handle_t hCommandList, ze_image_handle_t hDstImage, const void* srcptr, const ze_image_region_t* pDstRegion, uint32_t srcRowPitch, uint32_t srcSlicePitch, ze_event_handle_t hSignalEvent, uint32_t numWaitEvents, ze_event_handle_t* phWaitEvents) {
+  const ze_result_t result = __real_zeCommandListAppendImageCopyFromMemoryExt(hCommandList, hDstImage, srcptr, pDstRegion, srcRowPitch, srcSlicePitch, hSignalEvent, numWaitEvents, phWaitEvents);
+  if (const Call call{"zeCommandListAppendImageCopyFromMemoryExt", result}; recording()) {
     note(call);
   }
   return result;

@@ -137,6 +137,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeEventCounterBasedGetDeviceAddress(ze_event_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedGetDeviceAddress"); }
 [[gnu::weak]] ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t, ze_event_counter_based_flags_t*) { return test::record_call<ze_result_t>("zeEventGetCounterBasedFlags"); }
 [[gnu::weak]] ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t, ze_device_handle_t, uint32_t*, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryTimestampsExp"); }
+[[gnu::weak]] ze_result_t zeModuleCreate(ze_context_handle_t, ze_device_handle_t, const ze_module_desc_t*, ze_module_handle_t*, ze_module_build_log_handle_t*) { return test::record_call<ze_result_t>("zeModuleCreate"); }
 [[gnu::weak]] ze_result_t zePhysicalMemCreate(ze_context_handle_t, ze_device_handle_t, ze_physical_mem_desc_t*, ze_physical_mem_handle_t*) { return test::record_call<ze_result_t>("zePhysicalMemCreate"); }
 [[gnu::weak]] ze_result_t zePhysicalMemDestroy(ze_context_handle_t, ze_physical_mem_handle_t) { return test::record_call<ze_result_t>("zePhysicalMemDestroy"); }
 [[gnu::weak]] ze_result_t zePhysicalMemGetProperties(ze_context_handle_t, ze_physical_mem_handle_t, ze_physical_mem_properties_t*) { return test::record_call<ze_result_t>("zePhysicalMemGetProperties"); }

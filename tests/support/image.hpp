@@ -3,6 +3,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include "tests/support/api_session.hpp"
 #include "tests/support/owned_handle.hpp"
 
 namespace datum::test {
@@ -27,10 +28,9 @@ inline constexpr ElementLayout element_layouts[] = {
     {ZE_IMAGE_FORMAT_LAYOUT_4_4_4_4, 2}};
 
 /// `depth` is the number of levels of an array.
-[[nodiscard]] inline ze_image_desc_t image_description(ze_image_type_t type, std::uint64_t width,
-                                                       std::uint32_t height = 1, std::uint32_t depth = 1,
-                                                       ze_image_format_layout_t layout =
-                                                           ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8) {
+[[nodiscard]] inline ze_image_desc_t
+image_description(ze_image_type_t type, std::uint64_t width, std::uint32_t height = 1,
+                  std::uint32_t depth = 1, ze_image_format_layout_t layout = ZE_IMAGE_FORMAT_LAYOUT_8_8_8_8) {
   ze_image_desc_t description{};
   description.stype = ZE_STRUCTURE_TYPE_IMAGE_DESC;
   description.type = type;
@@ -43,9 +43,40 @@ inline constexpr ElementLayout element_layouts[] = {
   description.width = width;
   description.height = height;
   description.depth = type == ZE_IMAGE_TYPE_3D ? depth : 0;
-  description.arraylevels =
-      type == ZE_IMAGE_TYPE_1DARRAY || type == ZE_IMAGE_TYPE_2DARRAY ? depth : 0;
+  description.arraylevels = type == ZE_IMAGE_TYPE_1DARRAY || type == ZE_IMAGE_TYPE_2DARRAY ? depth : 0;
   return description;
 }
+
+/// A test with a context of its own that makes images in it.
+class ImageTest : public ApiTest {
+ protected:
+  [[nodiscard]] OwnedImage create(const ze_image_desc_t& description) {
+    OwnedImage made;
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeImageCreate(context(), device(), &description, made.address()))
+        << last_error_text();
+    return made;
+  }
+
+  /// Writes the whole image.
+  void fill(ze_image_handle_t image, const Bytes& bytes) {
+    ASSERT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
+                EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendImageCopyFromMemory(
+                                                 list, image, bytes.data(), nullptr, nullptr, 0, nullptr));
+              }));
+  }
+
+  /// Reads the whole image.
+  [[nodiscard]] Bytes content(ze_image_handle_t image, std::size_t bytes) {
+    Bytes found(bytes);
+    EXPECT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
+                EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendImageCopyToMemory(
+                                                 list, found.data(), image, nullptr, nullptr, 0, nullptr));
+              }));
+    return found;
+  }
+
+  /// A list that is never executed.
+  [[nodiscard]] OwnedList list() { return create_list(context(), device()); }
+};
 
 }  // namespace datum::test

@@ -272,7 +272,7 @@ constexpr ze_event_exp_dditable_t ze_event_exp_table = {
 };
 
 constexpr ze_module_dditable_t ze_module_table = {
-    .pfnCreate = unsupported<ze_pfnModuleCreate_t, "zeModuleCreate">,
+    .pfnCreate = guarded<&datum::api::zeModuleCreate>,
     .pfnDestroy = unsupported<ze_pfnModuleDestroy_t, "zeModuleDestroy">,
     .pfnDynamicLink = unsupported<ze_pfnModuleDynamicLink_t, "zeModuleDynamicLink">,
     .pfnGetNativeBinary = unsupported<ze_pfnModuleGetNativeBinary_t, "zeModuleGetNativeBinary">,
