@@ -11,6 +11,7 @@ TEST_BUDGETS = {
     "parity": 120,
     "rtl": 240,
     "install": 60,
+    "clients": 300,
     "lint": 60,
     "asan": 180,
     "tsan": 240,
@@ -21,7 +22,7 @@ MODE_STAGES = {
     "quick": ["unit", "contract"],
     "newcomer": ["unit", "contract", "api", "parity"],
     "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint", "asan", "tsan"],
-    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint", "asan", "tsan"],
+    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "clients", "lint", "asan", "tsan"],
 }
 
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/queue_descriptor.hpp"
@@ -20,7 +21,7 @@ ze_result_t check_list_descriptor(Device& device, const ze_command_list_desc_t& 
   constexpr ze_command_list_flags_t known = 0x3f;
   constexpr ze_command_list_flags_t opposites =
       ZE_COMMAND_LIST_FLAG_IN_ORDER | ZE_COMMAND_LIST_FLAG_RELAXED_ORDERING;
-  if (desc.stype != ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC");
   }

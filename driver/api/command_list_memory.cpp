@@ -122,7 +122,8 @@ Status check_known_range(Context& context, const void* pointer, std::uint64_t by
   if (!allocation || allocation->kind == AllocationKind::virtual_reservation) {
     return {};
   }
-  if (allocation->context != &context) {
+  const bool within_reach = context.driver().attitude() == Attitude::gpu;  // Context::reaching
+  if (allocation->context != &context && !within_reach) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} belongs to an allocation of another context", fmt::ptr(pointer)));
   }

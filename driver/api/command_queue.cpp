@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/queue_descriptor.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -20,7 +21,7 @@ namespace datum::api {
 
 ze_result_t check_queue_descriptor(Device& device, const ze_command_queue_desc_t& desc,
                                    QueueSettings& settings) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC");
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
@@ -17,7 +18,7 @@ namespace datum::api {
 namespace {
 
 ze_result_t check_description(const ze_context_desc_t& desc) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_CONTEXT_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_CONTEXT_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_CONTEXT_DESC");
   }
   return for_each_extension(desc.pNext, [](ze_structure_type_t stype, const void* structure) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/command/event_pool.hpp"
@@ -21,7 +22,7 @@ ze_result_t zeEventCreate(ze_event_pool_handle_t hEventPool, const ze_event_desc
   if (phEvent == nullptr) {
     return refuse_null_pointer("phEvent");
   }
-  if (desc->stype != ZE_STRUCTURE_TYPE_EVENT_DESC) {
+  if (!is_descriptor(desc->stype, ZE_STRUCTURE_TYPE_EVENT_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_EVENT_DESC");
   }

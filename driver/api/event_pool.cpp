@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -19,7 +20,7 @@ constexpr ze_event_pool_flags_t timestamp_flags =
     ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
 
 ze_result_t check_pool_descriptor(const ze_event_pool_desc_t& desc) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_EVENT_POOL_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_EVENT_POOL_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_EVENT_POOL_DESC");
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/command/command_queue.hpp"
@@ -21,7 +22,7 @@ ze_result_t zeFenceCreate(ze_command_queue_handle_t hCommandQueue, const ze_fenc
   if (phFence == nullptr) {
     return refuse_null_pointer("phFence");
   }
-  if (desc->stype != ZE_STRUCTURE_TYPE_FENCE_DESC) {
+  if (!is_descriptor(desc->stype, ZE_STRUCTURE_TYPE_FENCE_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_FENCE_DESC");
   }

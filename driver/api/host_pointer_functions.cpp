@@ -32,7 +32,8 @@ ze_result_t guarded(Work&& work) noexcept {
 ze_result_t ZE_APICALL import_pointer(ze_driver_handle_t hDriver, void* ptr, size_t size) noexcept {
   ze_result_t code = ZE_RESULT_SUCCESS;
   Driver* const driver = find_for(hDriver, ptr, code);
-  return driver == nullptr ? code : guarded([&] { return answer(driver->host_pointers().import(ptr, size)); });
+  return driver == nullptr ? code
+                           : guarded([&] { return answer(driver->host_pointers().import(ptr, size)); });
 }
 
 ze_result_t ZE_APICALL release_pointer(ze_driver_handle_t hDriver, void* ptr) noexcept {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/image_format.hpp"
 #include "driver/api/result.hpp"
 #include "driver/object/device.hpp"
@@ -62,7 +63,7 @@ ze_result_t read_extent(Device& device, const ze_image_desc_t& desc, ImageLayout
 }  // namespace
 
 ze_result_t check_image_enumerators(const ze_image_desc_t& desc) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_IMAGE_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_IMAGE_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_IMAGE_DESC");
   }
   if ((desc.flags & ~known_flags) != 0) {

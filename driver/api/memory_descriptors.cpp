@@ -1,5 +1,6 @@
 #include "driver/api/memory_descriptors.hpp"
 
+#include "driver/api/descriptor_type.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/result.hpp"
 
@@ -77,7 +78,7 @@ ze_result_t read_extension(ze_structure_type_t stype, const void* structure, boo
 }  // namespace
 
 ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "device_desc->stype is not ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC");
   }
@@ -90,7 +91,7 @@ ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared,
 }
 
 ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, AllocationWishes& wishes) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "host_desc->stype is not ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC");
   }
@@ -104,7 +105,7 @@ ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, A
 }
 
 ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc) {
-  if (desc.stype != ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC) {
+  if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC");
   }
   return for_each_extension(desc.pNext, [](ze_structure_type_t stype, const void* structure) {

@@ -18,13 +18,13 @@ Status CopyCommand::lower(Lowering& lowering) const {
       return make_error(ErrorCode::invalid_argument, "the context of the copy's source was destroyed");
     }
   }
-  Result<Lowering::Reach> from =
-      lowering.reach(*source_context, src, extent_bytes(shape, src_pitches), board::DmaAccess::read);
+  Result<Lowering::Reach> from = lowering.reach(source_context->reaching(lowering.device(), src), src,
+                                                extent_bytes(shape, src_pitches), board::DmaAccess::read);
   if (!from) {
     return std::move(from).error();
   }
-  Result<Lowering::Reach> to =
-      lowering.reach(lowering.context(), dst, extent_bytes(shape, dst_pitches), board::DmaAccess::write);
+  Result<Lowering::Reach> to = lowering.reach(lowering.context().reaching(lowering.device(), dst), dst,
+                                              extent_bytes(shape, dst_pitches), board::DmaAccess::write);
   if (!to) {
     return std::move(to).error();
   }

@@ -38,6 +38,8 @@ class Lowering {
 
   [[nodiscard]] Context& context() noexcept { return stream_->context(); }
 
+  [[nodiscard]] const Device& device() const noexcept { return device_; }
+
   [[nodiscard]] unsigned space() const noexcept { return stream_->space(); }
 
   /// How the board gets at a range of memory.

@@ -19,9 +19,7 @@ Attitude attitude_of(const char* value) noexcept {
   return text_of(value) == gpu_name ? Attitude::gpu : Attitude::fpga;
 }
 
-bool is_attitude(const char* value) noexcept {
-  return text_of(value).empty() || text_of(value) == gpu_name;
-}
+bool is_attitude(const char* value) noexcept { return text_of(value).empty() || text_of(value) == gpu_name; }
 
 Attitude attitude() noexcept {
   const Driver* driver = current_driver();

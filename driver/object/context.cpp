@@ -107,6 +107,14 @@ std::optional<Allocation> Context::find(const void* pointer) const noexcept {
   return allocation;
 }
 
+Context& Context::reaching(const Device& device, const void* pointer) noexcept {
+  if (driver_.attitude() != Attitude::gpu) {
+    return *this;
+  }
+  const std::optional<Allocation> known = driver_.registry().find(reinterpret_cast<std::uintptr_t>(pointer));
+  return known && known->context->has(device) ? *known->context : *this;
+}
+
 Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::uint64_t bytes,
                                      board::DmaAccess access) {
   if (bytes == 0) {

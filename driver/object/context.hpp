@@ -92,6 +92,11 @@ class Context {
   /// The allocation of this context that `pointer` lies in, by its requested size. A few nanoseconds.
   [[nodiscard]] std::optional<Allocation> find(const void* pointer) const noexcept;
 
+  /// The context through whose space commands of `device` in this context reach the memory at `pointer`: this
+  /// one. Middleware for GPUs copies what the application allocated in a context of its own; in that attitude
+  /// it is the memory's own, as long as that has the device.
+  [[nodiscard]] Context& reaching(const Device& device, const void* pointer) noexcept;
+
   /// Makes [`pointer`, +`bytes`) usable by commands of `device` in this context. Memory of Datum's own is
   /// already so (empty Pin; a range that leaves its allocation, or memory that this context or this device
   /// may not use, is invalid_argument). System memory is pinned. out_of_host_memory: it cannot be pinned

@@ -24,7 +24,8 @@ Status HostPointers::import(void* pointer, std::uint64_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(pointer);
   std::uintptr_t end = 0;
   if (bytes == 0 || __builtin_add_overflow(first, bytes, &end)) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("{} bytes at {:#x} are no range", bytes, first));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} bytes at {:#x} are no range", bytes, first));
   }
   if (!is_mapped(first, bytes)) {
     return make_error(ErrorCode::invalid_argument,
@@ -35,9 +36,9 @@ Status HostPointers::import(void* pointer, std::uint64_t bytes) {
   if (next != ranges_.begin()) {
     const auto before = std::prev(next);
     if (before->first + before->second > first) {
-      return make_error(ErrorCode::invalid_argument,
-                        fmt::format("{} bytes at {:#x} overlap the imported range at {:#x}", bytes, first,
-                                    before->first));
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} bytes at {:#x} overlap the imported range at {:#x}", bytes, first, before->first));
     }
   }
   ranges_.emplace(first, bytes);
@@ -63,7 +64,8 @@ Result<void*> HostPointers::base_of(const void* pointer) const {
       return reinterpret_cast<void*>(range->first);
     }
   }
-  return make_error(ErrorCode::invalid_argument, fmt::format("{} is in no imported range", fmt::ptr(pointer)));
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("{} is in no imported range", fmt::ptr(pointer)));
 }
 
 }  // namespace datum

@@ -9,8 +9,8 @@
 
 namespace datum {
 
-/// A book and nothing more: copies pin what they use anyway, and a pinned page is kept for the next copy. Thread
-/// safe.
+/// A book and nothing more: copies pin what they use anyway, and a pinned page is kept for the next copy.
+/// Thread safe.
 class HostPointers {
  public:
   /// invalid_argument: empty, not mapped in this process, or overlapping a range that is there.

@@ -38,13 +38,15 @@ TEST_F(Attitude, given_nothing_set_when_asked_then_the_device_is_an_fpga_that_on
   }
 }
 
-TEST_F(Attitude, given_a_value_that_means_nothing_when_initialised_then_it_is_named_and_the_device_stays_an_fpga) {
+TEST_F(Attitude,
+       given_a_value_that_means_nothing_when_initialised_then_it_is_named_and_the_device_stays_an_fpga) {
   for (const char* const value : {"nonsense", "GPU", "gpu ", "1"}) {
     const ChildOutcome outcome = run_scenario_in_child("attitude_fpga", {{"DATUM_COMPAT", value}});
     EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
     EXPECT_NE(std::string::npos, outcome.errors.find("DATUM_COMPAT is '" + std::string(value) + "'"))
         << outcome.errors;
-    EXPECT_EQ(mode() == Mode::two_drivers ? 2 : 1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n'))
+    EXPECT_EQ(mode() == Mode::two_drivers ? 2 : 1,
+              std::count(outcome.errors.begin(), outcome.errors.end(), '\n'))
         << outcome.errors;
   }
 }

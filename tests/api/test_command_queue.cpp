@@ -77,7 +77,7 @@ TEST_F(CommandQueue, given_illegal_descriptors_when_created_then_each_has_its_co
   description.priority = static_cast<ze_command_queue_priority_t>(3);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, create_code(description));
   description = legal();
-  description.ordinal = 1;
+  description.ordinal = 7;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, create_code(description));
   description = legal();
   description.index = 1'000'000;

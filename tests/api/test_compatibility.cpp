@@ -1,5 +1,5 @@
-// The attitude towards middleware that knows nothing but GPUs. DATUM_COMPAT=gpu is set for the whole run; a suite
-// of its own shows what happens without.
+// The attitude towards middleware that knows nothing but GPUs. DATUM_COMPAT=gpu is set for the whole run; a
+// suite of its own shows what happens without.
 #include <array>
 #include <sys/mman.h>
 
@@ -14,8 +14,9 @@ using ImportFunction = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, void*, std::
 using ReleaseFunction = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, void*);
 using BaseFunction = ze_result_t(ZE_APICALL*)(ze_driver_handle_t, void*, void**);
 
-constexpr const char* host_pointer_functions[] = {
-    "zexDriverImportExternalPointer", "zexDriverReleaseImportedPointer", "zexDriverGetHostPointerBaseAddress"};
+constexpr const char* host_pointer_functions[] = {"zexDriverImportExternalPointer",
+                                                  "zexDriverReleaseImportedPointer",
+                                                  "zexDriverGetHostPointerBaseAddress"};
 
 std::vector<ze_command_queue_group_properties_t> queue_groups(ze_device_handle_t device) {
   std::uint32_t count = 0;
@@ -93,7 +94,8 @@ TEST_F(Compatibility, given_the_queue_groups_when_asked_then_the_first_computes_
   EXPECT_EQ(1U, one);
 }
 
-TEST_F(Compatibility, given_either_queue_group_when_used_then_copies_are_right_and_lists_stay_in_their_group) {
+TEST_F(Compatibility,
+       given_either_queue_group_when_used_then_copies_are_right_and_lists_stay_in_their_group) {
   const Bytes bytes = pattern(10'000, 91);
   const OwnedMemory block = memory(MemoryKind::device, bytes.size());
   const OwnedMemory host = memory(MemoryKind::host, bytes.size());
@@ -106,11 +108,12 @@ TEST_F(Compatibility, given_either_queue_group_when_used_then_copies_are_right_a
     ASSERT_EQ(ZE_RESULT_SUCCESS,
               zeCommandQueueCreate(context(), device(), &description, queues[ordinal].address()));
     const ze_command_list_desc_t of_list{ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, nullptr, ordinal, 0};
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListCreate(context(), device(), &of_list, lists[ordinal].address()));
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListCreate(context(), device(), &of_list, lists[ordinal].address()));
     ASSERT_EQ(ZE_RESULT_SUCCESS,
               zeCommandListAppendMemoryCopy(lists[ordinal], ordinal == 0 ? block.get() : host.get(),
-                                            ordinal == 0 ? bytes.data() : block.bytes(), bytes.size(), nullptr, 0,
-                                            nullptr));
+                                            ordinal == 0 ? bytes.data() : block.bytes(), bytes.size(),
+                                            nullptr, 0, nullptr));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(lists[ordinal]));
   }
   for (std::size_t ordinal = 0; ordinal < 2; ++ordinal) {
@@ -128,6 +131,56 @@ TEST_F(Compatibility, given_either_queue_group_when_used_then_copies_are_right_a
   OwnedQueue none;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeCommandQueueCreate(context(), device(), &third, none.address()));
+}
+
+TEST_F(Compatibility, given_descriptors_of_zeros_when_created_then_they_are_taken_for_what_they_should_be) {
+  const ze_context_desc_t of_context{};
+  OwnedContext made;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeContextCreate(driver(), &of_context, made.address()));
+  const ze_command_queue_desc_t of_queue{};
+  OwnedQueue made_queue;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueCreate(made, device(), &of_queue, made_queue.address()));
+  const ze_fence_desc_t of_fence{};
+  OwnedFence made_fence;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeFenceCreate(made_queue, &of_fence, made_fence.address()));
+  const ze_command_list_desc_t of_list{};
+  OwnedList made_list;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListCreate(made, device(), &of_list, made_list.address()));
+  ze_event_pool_desc_t of_pool{};
+  of_pool.count = 1;
+  OwnedEventPool made_pool;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventPoolCreate(made, &of_pool, 0, nullptr, made_pool.address()));
+  const ze_event_desc_t of_event{};
+  OwnedEvent made_event;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventCreate(made_pool, &of_event, made_event.address()));
+  const ze_device_mem_alloc_desc_t on_device{};
+  const ze_host_mem_alloc_desc_t on_host{};
+  void* pointer = nullptr;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemAllocShared(made, &on_device, &on_host, 4096, 4096, device(), &pointer));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemFree(made, pointer));
+  ze_context_desc_t wrong{};
+  wrong.stype = ZE_STRUCTURE_TYPE_FENCE_DESC;
+  OwnedContext none;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeContextCreate(driver(), &wrong, none.address()))
+      << "a type that is wrong stays wrong";
+}
+
+TEST_F(Compatibility, given_memory_of_other_contexts_when_copied_then_the_bytes_are_the_same) {
+  const OwnedContext one = create_context(driver());
+  const OwnedContext two = create_context(driver());
+  const Bytes bytes = pattern(100'000, 93);
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host, MemoryKind::shared}) {
+    const OwnedMemory from = allocate(kind, one, device(), bytes.size());
+    const OwnedMemory to = allocate(MemoryKind::device, two, device(), bytes.size());
+    Bytes found(bytes.size());
+    // Each of the copies is one of context(), which has none of the memory.
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(from.get(), bytes.data(), bytes.size())) << name_of(kind);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(to.get(), from.get(), bytes.size())) << name_of(kind);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(found.data(), to.get(), bytes.size())) << name_of(kind);
+    EXPECT_TRUE(same_bytes(bytes, found)) << name_of(kind);
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, copy_code(to.get(), from.get(), bytes.size() + 1))
+        << "bounds hold in every context";
+  }
 }
 
 TEST_F(Compatibility, given_a_module_when_built_then_it_fails_with_a_sentence_though_a_version_is_named) {

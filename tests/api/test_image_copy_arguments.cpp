@@ -142,8 +142,10 @@ TEST_F(ImageCopyArguments, given_wrong_arguments_when_appended_then_each_has_its
   for (const AppendFunction& function : append_functions) {
     EXPECT_EQ(ZE_RESULT_SUCCESS, function.append(good)) << function.name;
     AppendArguments bad = good;
-    bad.wait_count = 1;
-    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, function.append(bad)) << function.name;
+    if (null_arrays_reach_the_driver()) {
+      bad.wait_count = 1;
+      EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, function.append(bad)) << function.name;
+    }
     bad = good;
     bad.signal = foreign;
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, function.append(bad)) << function.name;

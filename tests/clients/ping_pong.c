@@ -4,12 +4,12 @@
    ping_pong device   buffers of the first Level Zero device, filled and read by its own copies
 
    Status 0: all bytes came back; rank 0 says how many. */
+#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <level_zero/ze_api.h>
-#include <mpi.h>
 
 enum { smallest = 64, largest = 4 << 20 };
 
@@ -33,8 +33,8 @@ static void open_device(void) {
   check(zeDeviceGet(driver, &count, &device), "zeDeviceGet");
   const ze_context_desc_t description = {ZE_STRUCTURE_TYPE_CONTEXT_DESC, NULL, 0};
   check(zeContextCreate(driver, &description, &context), "zeContextCreate");
-  const ze_command_queue_desc_t queue = {
-      .stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
+  const ze_command_queue_desc_t queue = {.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC,
+                                         .mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS};
   check(zeCommandListCreateImmediate(context, device, &queue, &list), "zeCommandListCreateImmediate");
 }
 
@@ -51,7 +51,8 @@ static void* allocate(int on_device) {
 
 static void move(void* to, const void* from, size_t bytes, int on_device) {
   if (on_device) {
-    check(zeCommandListAppendMemoryCopy(list, to, from, bytes, NULL, 0, NULL), "zeCommandListAppendMemoryCopy");
+    check(zeCommandListAppendMemoryCopy(list, to, from, bytes, NULL, 0, NULL),
+          "zeCommandListAppendMemoryCopy");
   } else {
     memcpy(to, from, bytes);
   }
