@@ -65,6 +65,8 @@ board::FunctionLimits limits_of(const Board& board) {
   limits.max_mappings = board.options.max_mappings;
   limits.max_locked_bytes = board.options.max_locked_bytes;
   limits.can_export.memfd = true;
+  limits.exportable_memories = 1;  // on-chip memory is inside the engine
+  limits.exports_end = true;
   limits.can_import.memfd = true;
   limits.shareable_between_processes = true;
   return limits;
@@ -300,13 +302,23 @@ std::vector<board::DmaFault> SimFunction::take_dma_faults() {
   return board_->iommu.take_faults();
 }
 
-Result<UniqueFd> SimFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
-  if (first.ordinal != 0) {
-    return make_error(ErrorCode::unsupported_feature,
-                      fmt::format("memory {} of the board cannot be exported, only memory 0", first.ordinal));
+Result<UniqueFd> SimFunction::export_memory(std::span<const board::DeviceRange> ranges,
+                                            std::string_view label) {
+  for (const auto& range : ranges) {
+    if (range.first.ordinal != 0) {
+      return make_error(
+          ErrorCode::unsupported_feature,
+          fmt::format("memory {} of the board cannot be exported, only memory 0", range.first.ordinal));
+    }
   }
+  // With the turn no access is under way: the board meets its pages in one place or in the other.
   const Turn::Scope turn(board_->turn);
-  return board_->dram.export_range(first.offset_bytes, bytes);
+  return board_->dram.export_ranges(ranges, label);
+}
+
+Status SimFunction::end_export(std::span<const board::DeviceRange> ranges) {
+  const Turn::Scope turn(board_->turn);
+  return board_->dram.end_export(ranges);
 }
 
 void SimFunction::relax() noexcept {

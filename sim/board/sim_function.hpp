@@ -34,7 +34,8 @@ class SimFunction final : public board::PcieFunction {
   Status reset(board::ResetKind kind) override;
   Status health() override;
   std::vector<board::DmaFault> take_dma_faults() override;
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
+  Status end_export(std::span<const board::DeviceRange> ranges) override;
   void relax() noexcept override;
 
   // For tests and tools that know that the board is simulated.
