@@ -202,9 +202,11 @@ ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t hDevice, ze_device_handl
   if (pP2PProperties == nullptr) {
     return refuse_null_pointer("pP2PProperties");
   }
-  // The specification makes every device a full peer of its own.
-  pP2PProperties->flags =
-      device == peer ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS : 0;
+  // The specification makes every device a full peer of its own; across the bus there are no atomics.
+  pP2PProperties->flags = device->can_access(*peer) ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS : 0;
+  if (device == peer) {
+    pP2PProperties->flags |= ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+  }
   return ZE_RESULT_SUCCESS;
 }
 
@@ -221,7 +223,7 @@ ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t hDevice, ze_device_handle_t
   if (value == nullptr) {
     return refuse_null_pointer("value");
   }
-  *value = device == peer ? 1 : 0;
+  *value = device->can_access(*peer) ? 1 : 0;
   return ZE_RESULT_SUCCESS;
 }
 

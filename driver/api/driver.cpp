@@ -14,6 +14,7 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/object/device.hpp"
 
 namespace datum::api {
 namespace {
@@ -47,6 +48,7 @@ constexpr std::array extensions = {
     Extension{ZE_IMMEDIATE_COMMAND_LIST_APPEND_EXP_NAME, ZE_IMMEDIATE_COMMAND_LIST_APPEND_EXP_VERSION_1_0},
     Extension{ZE_COMMAND_LIST_CLONE_EXP_NAME, ZE_COMMAND_LIST_CLONE_EXP_VERSION_1_0},
     Extension{ZE_MUTABLE_COMMAND_LIST_EXP_NAME, ZE_MUTABLE_COMMAND_LIST_EXP_VERSION_1_1},
+    Extension{ZE_IPC_MEM_HANDLE_TYPE_EXT_NAME, ZE_IPC_MEM_HANDLE_TYPE_EXT_VERSION_1_0},
     Extension{ZEX_DATUM_BOARD_CLOCK_NAME, ZEX_DATUM_BOARD_CLOCK_VERSION},
 };
 
@@ -89,13 +91,18 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properti
 }
 
 ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t hDriver, ze_driver_ipc_properties_t* pIpcProperties) {
-  if (find<Driver>(hDriver) == nullptr) {
+  Driver* driver = find<Driver>(hDriver);
+  if (driver == nullptr) {
     return refuse_handle(hDriver, "hDriver");
   }
   if (pIpcProperties == nullptr) {
     return refuse_null_pointer("pIpcProperties");
   }
-  pIpcProperties->flags = 0;
+  const bool all_share = std::ranges::all_of(driver->devices(), [](const std::unique_ptr<Device>& device) {
+    const board::FunctionLimits& limits = device->board().function().limits();
+    return limits.can_export.memfd && limits.can_import.memfd && limits.shareable_between_processes;
+  });
+  pIpcProperties->flags = all_share ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -59,6 +59,9 @@ ze_result_t read_extension(ze_structure_type_t stype, const void* structure, boo
                                wishes);
   case ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC:
     return check_compression(static_cast<const ze_memory_compression_hints_ext_desc_t*>(structure)->flags);
+  case ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC:
+    return shared ? ZE_RESULT_SUCCESS
+                  : check_handle_type(*static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure));
   case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
     return shared ? ZE_RESULT_SUCCESS
                   : refuse_external(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);

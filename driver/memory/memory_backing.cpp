@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/imported_memory.hpp"
 
 namespace datum {
 
@@ -42,7 +43,18 @@ Result<std::shared_ptr<MemoryBacking>> MemoryBacking::take_host(HostPool& pool, 
   return backing;
 }
 
+std::shared_ptr<MemoryBacking> MemoryBacking::take_imported(std::unique_ptr<ImportedMemory> imported) {
+  struct Makeable : MemoryBacking {};
+
+  std::shared_ptr<MemoryBacking> backing = std::make_shared<Makeable>();
+  backing->imported_ = std::move(imported);
+  return backing;
+}
+
 MemoryBacking::~MemoryBacking() {
+  if (elsewhere_ != nullptr && !elsewhere_->end()) {
+    return;  // nobody gets these pages again
+  }
   if (heap_ != nullptr) {
     heap_->free(runs_);
   }
@@ -55,6 +67,9 @@ MemoryBacking::~MemoryBacking() {
 }
 
 std::uintptr_t MemoryBacking::base() const noexcept {
+  if (imported_ != nullptr) {
+    return imported_->base();
+  }
   return on_device() ? range_.base : reinterpret_cast<std::uintptr_t>(pages_.host);
 }
 

@@ -76,7 +76,9 @@ Context::~Context() {
   end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
-    if (const auto allocation = driver_.registry().erase(backing->base(), this)) {
+    const bool imported = backing->imported() != nullptr;
+    if (const auto allocation = driver_.registry().erase(backing->base(), this, imported)) {
+      end_sharing(*backing, *allocation);
       forget(*backing, *allocation, false);
     }
     freed.push_back(allocations_.remove(*backing));
@@ -136,15 +138,15 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
     Status usable = virtual_space_->check_usable(device, address, bytes);
     return usable.ok() ? Result<Pin>(Pin{}) : std::move(usable).error();
   }
-  if (known->kind == AllocationKind::device && known->device != &device) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("the memory at {:#x} belongs to another device, which this one cannot access", address));
-  }
   if (!known->covers(address) || bytes > known->size_bytes - (address - known->base)) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at {:#x} leave the allocation of {} bytes at {:#x}", bytes,
                                   address, known->size_bytes, known->base));
+  }
+  if (known->kind == AllocationKind::device && known->device != &device) {
+    if (Status shown = show_to_peer(device, *known); !shown.ok()) {
+      return std::move(shown).error();
+    }
   }
   return Pin{};
 }

@@ -14,6 +14,7 @@
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
 #include "driver/memory/registry.hpp"
 #include "driver/object/handle_table.hpp"
@@ -22,6 +23,7 @@ namespace datum {
 
 class Driver;
 class Device;
+class ExportedFile;
 class PhysicalMemory;
 class PinCache;
 class VirtualSpace;
@@ -92,6 +94,20 @@ class Context {
   /// The allocation of this context that `pointer` lies in, by its requested size. A few nanoseconds.
   [[nodiscard]] std::optional<Allocation> find(const void* pointer) const noexcept;
 
+  // Sharing with other processes: driver/object/context_sharing.cpp.
+
+  /// A handle of the allocation that begins at `pointer`; its first export moves it into a file of its own.
+  /// invalid_argument: no first byte of a live device or host allocation of this context;
+  /// unsupported_feature: the board cannot share that memory; out_of_host_memory.
+  Result<IpcHandleBytes> export_allocation(const void* pointer);
+  /// Memory behind `fd`, of which `file` was read; new addresses at each call. `size_bytes` is at most a page
+  /// less than the file. The descriptor may be closed afterwards. unsupported_feature: the board takes none;
+  /// out_of_host_memory.
+  Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes);
+  /// Returns when no board can reach the memory any longer through `pointer`, which import_file gave.
+  /// invalid_argument: it did not, or the memory was closed before.
+  Status close_imported(const void* pointer);
+
   /// Makes [`pointer`, +`bytes`) usable by commands of `device` in this context. Memory of Datum's own is
   /// already so (empty Pin; a range that leaves its allocation, or memory that this context or this device
   /// may not use, is invalid_argument). System memory is pinned. out_of_host_memory: it cannot be pinned
@@ -136,6 +152,13 @@ class Context {
   void build_virtual_space();
   void end_virtual_space();
   void drain_quarantines();
+  void end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept;
+  Result<std::shared_ptr<MemoryBacking>> take_for_sharing(const void* pointer, Allocation& allocation);
+  Status show_to_peer(Device& user, const Allocation& allocation);
+  Result<std::unique_ptr<ExportedFile>> export_device(MemoryBacking& backing, const Allocation& allocation);
+  Result<std::unique_ptr<ExportedFile>> export_host(MemoryBacking& backing, const Allocation& allocation);
+  Result<UniqueFd> move_host(MemoryBacking& backing, const Allocation& allocation);
+  Status map_imported(Device& device, const Allocation& allocation, const ImportedMemory& memory);
 
   Driver& driver_;
   std::uint32_t id_ = 0;
@@ -144,6 +167,8 @@ class Context {
   std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
   std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};
+  std::mutex
+      sharing_mutex_;  ///< one first export at a time; before allocations_mutex_; boards are waited for
   std::mutex allocations_mutex_;
   BackingList allocations_;
   HandleSlot* handle_ = nullptr;

@@ -179,7 +179,8 @@ Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std:
 bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool retire) {
   bool seen = false;
   for (std::size_t index = 0; index < devices_.size(); ++index) {
-    if (backing.on_device() && devices_[index] != allocation.device) {
+    const bool owns = devices_[index] == allocation.device;
+    if (backing.on_device() && !owns && !backing.is_shared()) {
       continue;
     }
     if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes())) {
@@ -205,9 +206,12 @@ Status Context::free(void* pointer) {
         fmt::format("{:#x} is not the first byte of a live allocation of this context", address));
   }
   MemoryBacking& backing = *allocation->backing;
+  end_sharing(backing, *allocation);
   const bool kept = forget(backing, *allocation, true);
-  if (kept && !backing.on_device() && backing.pages().whole_piece) {
-    // Much memory of the host's: it is worth asking the boards now, instead of before the next command.
+  const bool much_of_the_host = !backing.on_device() && backing.pages().whole_piece;
+  if (kept && (much_of_the_host || backing.is_shared())) {
+    // Much memory of the host's, or mappings in several places: it is worth asking the boards now, instead of
+    // before the next command.
     for (const std::unique_ptr<AddressSpace>& space : spaces_) {
       static_cast<void>(space->commit());
     }

@@ -9,6 +9,7 @@
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/address_window.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/process_life.hpp"
@@ -76,6 +77,7 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
   }
   driver->window_ = std::move(*window);
   driver->host_pool_ = std::make_unique<HostPool>(*driver->window_);
+  driver->exports_ = std::make_unique<ExportTable>();
   unsigned index = 0;
   for (std::unique_ptr<Board>& board : boards) {
     Result<std::unique_ptr<Device>> device = Device::create(*driver, std::move(board), index++);

@@ -18,6 +18,7 @@ namespace datum {
 class AddressWindow;
 class Board;
 class Device;
+class ExportTable;
 class HostPool;
 
 /// One in a process, made by ensure_driver and never destroyed: static objects of an application may call the
@@ -42,6 +43,8 @@ class Driver {
 
   [[nodiscard]] HostPool& host_pool() noexcept { return *host_pool_; }
 
+  [[nodiscard]] ExportTable& exports() noexcept { return *exports_; }
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   /// A number that no other allocation of the process has or will have.
@@ -62,6 +65,7 @@ class Driver {
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<AddressWindow> window_;
   std::unique_ptr<HostPool> host_pool_;
+  std::unique_ptr<ExportTable> exports_;
   std::vector<std::unique_ptr<Device>> devices_;
   HandleSlot* handle_ = nullptr;
 };

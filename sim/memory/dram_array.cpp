@@ -98,8 +98,8 @@ Status DramArray::check(std::span<const board::DeviceRange> ranges) const {
         bytes > size_bytes() - first) {
       return make_error(
           ErrorCode::invalid_argument,
-          fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes", first,
-                      bytes, size_bytes()));
+          fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes",
+                      first, bytes, size_bytes()));
     }
     bool exported = first < free_from;
     for (std::uint64_t page = first / small_page_bytes; page < (first + bytes) / small_page_bytes; ++page) {
@@ -111,7 +111,8 @@ Status DramArray::check(std::span<const board::DeviceRange> ranges) const {
     }
     free_from = first + bytes;
   }
-  return sorted.empty() ? Status{make_error(ErrorCode::invalid_argument, "an export of no memory")} : Status{};
+  return sorted.empty() ? Status{make_error(ErrorCode::invalid_argument, "an export of no memory")}
+                        : Status{};
 }
 
 /// Holes stay holes.
@@ -166,8 +167,7 @@ Result<UniqueFd> DramArray::export_ranges(std::span<const board::DeviceRange> ra
     }
     offset += range.bytes;
   }
-  void* base =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file->get(), 0);
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file->get(), 0);
   if (base == MAP_FAILED) {
     return host_error("device memory cannot be mapped for an export", errno);
   }

@@ -12,7 +12,7 @@ namespace {
 
 std::vector<datum::test::Scenario> scenarios() {
   using namespace datum::test;
-  return {
+  std::vector<Scenario> all{
       {"init_gpu_only", scenario_init_gpu_only},
       {"init_vpu_only", scenario_init_vpu_only},
       {"init_invalid_flag", scenario_init_invalid_flag},
@@ -29,6 +29,11 @@ std::vector<datum::test::Scenario> scenarios() {
       {"atexit_uses_the_api", scenario_atexit_uses_the_api},
       {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
   };
+  if (scenarios_of_current_loader != nullptr) {
+    const std::vector<Scenario> more = scenarios_of_current_loader();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace

@@ -2,6 +2,10 @@
 // main.cpp.
 #pragma once
 
+#include <vector>
+
+#include "tests/support/child_process.hpp"
+
 namespace datum::test {
 
 int scenario_init_gpu_only();
@@ -22,5 +26,8 @@ int scenario_static_destructor_uses_the_api();
 int scenario_atexit_uses_the_api();
 
 int scenario_host_memory_under_address_limit();
+
+/// Of chapters that use functions which the older loader does not have: null in the program for that one.
+[[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 
 }  // namespace datum::test

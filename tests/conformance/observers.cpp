@@ -986,6 +986,7 @@ ze_result_t ZE_APICALL __wrap_zeMemGetIpcHandleWithProperties(ze_context_handle_
   const ze_result_t result = __real_zeMemGetIpcHandleWithProperties(hContext, ptr, pNext, pIpcHandle);
   if (const Call call{"zeMemGetIpcHandleWithProperties", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1499,6 +1500,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopyWithParameters(ze_com
   const ze_result_t result = __real_zeCommandListAppendMemoryCopyWithParameters(hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendMemoryCopyWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1508,6 +1510,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryFillWithParameters(ze_com
   const ze_result_t result = __real_zeCommandListAppendMemoryFillWithParameters(hCommandList, ptr, pattern, pattern_size, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendMemoryFillWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1517,6 +1520,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListImmediateAppendCommandListsWithParame
   const ze_result_t result = __real_zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate, numCommandLists, phCommandLists, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListImmediateAppendCommandListsWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1566,6 +1570,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendHostFunction(ze_command_list_ha
   const ze_result_t result = __real_zeCommandListAppendHostFunction(hCommandList, pfnHostFunction, pUserData, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendHostFunction", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }

@@ -86,8 +86,10 @@ TEST_P(ExportContract, copies_cross_from_exported_pages_to_others_and_to_the_hos
   const auto plain = driver().device_memory(0x4000);
   driver().map_device(space, device_va + 0x100000, plain, 0x4000);
   TestRing ring(driver(), 0, 4, {space});
-  ASSERT_TRUE(ring.wait_for(ring.submit(copy_descriptor(space, device_va, space, device_va + 0x100000, 0x4000))));
-  ASSERT_TRUE(ring.wait_for(ring.submit(copy_descriptor(space, device_va + 0x100000, space, host_va, 0x4000))));
+  ASSERT_TRUE(
+      ring.wait_for(ring.submit(copy_descriptor(space, device_va, space, device_va + 0x100000, 0x4000))));
+  ASSERT_TRUE(
+      ring.wait_for(ring.submit(copy_descriptor(space, device_va + 0x100000, space, host_va, 0x4000))));
   for (std::uint64_t offset = 0; offset < 0x4000; offset += 8) {
     ASSERT_EQ(memory->word(offset), view.word(offset)) << offset;
   }

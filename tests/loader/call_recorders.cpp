@@ -97,7 +97,14 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeMemFree(ze_context_handle_t, void*) { return test::record_call<ze_result_t>("zeMemFree"); }
 [[gnu::weak]] ze_result_t zeMemGetAllocProperties(ze_context_handle_t, const void*, ze_memory_allocation_properties_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeMemGetAllocProperties"); }
 [[gnu::weak]] ze_result_t zeMemGetAddressRange(ze_context_handle_t, const void*, void**, size_t*) { return test::record_call<ze_result_t>("zeMemGetAddressRange"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandle(ze_context_handle_t, const void*, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemOpenIpcHandle(ze_context_handle_t, ze_device_handle_t, ze_ipc_mem_handle_t, ze_ipc_memory_flags_t, void**) { return test::record_call<ze_result_t>("zeMemOpenIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemCloseIpcHandle(ze_context_handle_t, const void*) { return test::record_call<ze_result_t>("zeMemCloseIpcHandle"); }
 [[gnu::weak]] ze_result_t zeMemFreeExt(ze_context_handle_t, const ze_memory_free_ext_desc_t*, void*) { return test::record_call<ze_result_t>("zeMemFreeExt"); }
+[[gnu::weak]] ze_result_t zeMemPutIpcHandle(ze_context_handle_t, ze_ipc_mem_handle_t) { return test::record_call<ze_result_t>("zeMemPutIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t, const void*, void*, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandleWithProperties"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t, uint64_t, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandleFromFileDescriptorExp"); }
+[[gnu::weak]] ze_result_t zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t, ze_ipc_mem_handle_t, uint64_t*) { return test::record_call<ze_result_t>("zeMemGetFileDescriptorFromIpcHandleExp"); }
 [[gnu::weak]] ze_result_t zeFenceCreate(ze_command_queue_handle_t, const ze_fence_desc_t*, ze_fence_handle_t*) { return test::record_call<ze_result_t>("zeFenceCreate"); }
 [[gnu::weak]] ze_result_t zeFenceDestroy(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceDestroy"); }
 [[gnu::weak]] ze_result_t zeFenceHostSynchronize(ze_fence_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeFenceHostSynchronize"); }

@@ -212,18 +212,18 @@ constexpr ze_mem_dditable_t ze_mem_table = {
     .pfnFree = guarded<&datum::api::zeMemFree>,
     .pfnGetAllocProperties = guarded<&datum::api::zeMemGetAllocProperties>,
     .pfnGetAddressRange = guarded<&datum::api::zeMemGetAddressRange>,
-    .pfnGetIpcHandle = unsupported<ze_pfnMemGetIpcHandle_t, "zeMemGetIpcHandle">,
-    .pfnOpenIpcHandle = unsupported<ze_pfnMemOpenIpcHandle_t, "zeMemOpenIpcHandle">,
-    .pfnCloseIpcHandle = unsupported<ze_pfnMemCloseIpcHandle_t, "zeMemCloseIpcHandle">,
+    .pfnGetIpcHandle = guarded<&datum::api::zeMemGetIpcHandle>,
+    .pfnOpenIpcHandle = guarded<&datum::api::zeMemOpenIpcHandle>,
+    .pfnCloseIpcHandle = guarded<&datum::api::zeMemCloseIpcHandle>,
     .pfnFreeExt = guarded<&datum::api::zeMemFreeExt>,
-    .pfnPutIpcHandle = unsupported<ze_pfnMemPutIpcHandle_t, "zeMemPutIpcHandle">,
+    .pfnPutIpcHandle = guarded<&datum::api::zeMemPutIpcHandle>,
     .pfnGetPitchFor2dImage = unsupported<ze_pfnMemGetPitchFor2dImage_t, "zeMemGetPitchFor2dImage">,
-    .pfnGetIpcHandleWithProperties = unsupported<ze_pfnMemGetIpcHandleWithProperties_t, "zeMemGetIpcHandleWithProperties">,
+    .pfnGetIpcHandleWithProperties = guarded<&datum::api::zeMemGetIpcHandleWithProperties>,
 };
 
 constexpr ze_mem_exp_dditable_t ze_mem_exp_table = {
-    .pfnGetIpcHandleFromFileDescriptorExp = unsupported<ze_pfnMemGetIpcHandleFromFileDescriptorExp_t, "zeMemGetIpcHandleFromFileDescriptorExp">,
-    .pfnGetFileDescriptorFromIpcHandleExp = unsupported<ze_pfnMemGetFileDescriptorFromIpcHandleExp_t, "zeMemGetFileDescriptorFromIpcHandleExp">,
+    .pfnGetIpcHandleFromFileDescriptorExp = guarded<&datum::api::zeMemGetIpcHandleFromFileDescriptorExp>,
+    .pfnGetFileDescriptorFromIpcHandleExp = guarded<&datum::api::zeMemGetFileDescriptorFromIpcHandleExp>,
     .pfnSetAtomicAccessAttributeExp = unsupported<ze_pfnMemSetAtomicAccessAttributeExp_t, "zeMemSetAtomicAccessAttributeExp">,
     .pfnGetAtomicAccessAttributeExp = unsupported<ze_pfnMemGetAtomicAccessAttributeExp_t, "zeMemGetAtomicAccessAttributeExp">,
 };

@@ -66,14 +66,14 @@ struct DeviceRange {
 
 /// What the driver has to keep to. Constant for the life of the function.
 struct FunctionLimits {
-  std::vector<IovaRange> iova_ranges;        ///< sorted, disjoint; dma_map refuses what is outside
-  std::uint64_t granule_bytes = 4096;        ///< of dma_map: IOVA, address and length are multiples of it
-  std::uint64_t max_mappings = 0;            ///< dma_map calls that may be live at once; 0: no known limit
-  std::uint64_t max_locked_bytes = 0;        ///< memory that may be mapped at once; 0: no known limit
-  DescriptorKinds can_export;                ///< export_memory
-  std::uint32_t exportable_memories = 0;     ///< of export_memory: bit n stands for ordinal n
-  bool exports_end = false;                  ///< end_export takes pages back from whoever holds the descriptor
-  DescriptorKinds can_import;                ///< dma_map of a descriptor
+  std::vector<IovaRange> iova_ranges;     ///< sorted, disjoint; dma_map refuses what is outside
+  std::uint64_t granule_bytes = 4096;     ///< of dma_map: IOVA, address and length are multiples of it
+  std::uint64_t max_mappings = 0;         ///< dma_map calls that may be live at once; 0: no known limit
+  std::uint64_t max_locked_bytes = 0;     ///< memory that may be mapped at once; 0: no known limit
+  DescriptorKinds can_export;             ///< export_memory
+  std::uint32_t exportable_memories = 0;  ///< of export_memory: bit n stands for ordinal n
+  bool exports_end = false;               ///< end_export takes pages back from whoever holds the descriptor
+  DescriptorKinds can_import;             ///< dma_map of a descriptor
   bool shareable_between_processes = false;  ///< a second process may open a board of its own and import
 };
 
@@ -177,8 +177,8 @@ class PcieFunction {
   /// limits().exportable_memories, or not in one descriptor; out_of_host_memory.
   virtual Result<UniqueFd> export_memory(std::span<const DeviceRange> ranges, std::string_view label) = 0;
 
-  /// Ends an export of exactly `ranges`. Afterwards the board alone uses the pages, which hold zeroes, and who
-  /// still has the descriptor keeps the bytes as they were. invalid_argument: no such export;
+  /// Ends an export of exactly `ranges`. Afterwards the board alone uses the pages, which hold zeroes, and
+  /// who still has the descriptor keeps the bytes as they were. invalid_argument: no such export;
   /// unsupported_feature: not limits().exports_end, and the pages may be used by holders of the descriptor as
   /// long as the function is open.
   virtual Status end_export(std::span<const DeviceRange> ranges) = 0;

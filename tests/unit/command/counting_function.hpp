@@ -74,7 +74,9 @@ class CountingFunction final : public board::PcieFunction {
     return inner_->export_memory(ranges, label);
   }
 
-  Status end_export(std::span<const board::DeviceRange> ranges) override { return inner_->end_export(ranges); }
+  Status end_export(std::span<const board::DeviceRange> ranges) override {
+    return inner_->end_export(ranges);
+  }
 
   void relax() noexcept override { inner_->relax(); }
 

@@ -76,9 +76,9 @@ TEST_F(DramArrayTest, scattered_pages_follow_one_another_in_the_descriptor) {
   EXPECT_EQ(shared.data()[3 * page + 9], std::byte{3});
   cell(2 * page) = std::byte{4};
   cell(5 * page) = std::byte{4};
-  EXPECT_TRUE(std::all_of(shared.data() + page, shared.data() + 2 * page,
-                          [](std::byte value) { return value == std::byte{0}; }))
-      << "neighbours stay where they are";
+  EXPECT_TRUE(std::all_of(shared.data() + page, shared.data() + 2 * page, [](std::byte value) {
+    return value == std::byte{0};
+  })) << "neighbours stay where they are";
 }
 
 TEST_F(DramArrayTest, a_run_ends_where_cells_lie_elsewhere) {
@@ -133,8 +133,7 @@ TEST_F(DramArrayTest, nobody_can_resize_an_exported_file_and_it_bears_its_label)
   ASSERT_TRUE(file);
   EXPECT_NE(::ftruncate(file->get(), 0), 0);
   EXPECT_NE(::ftruncate(file->get(), 1 << 20), 0);
-  const auto name =
-      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file->get())).string();
+  const auto name = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file->get())).string();
   EXPECT_TRUE(name.starts_with("/memfd:datum:d:label")) << name;
 }
 
