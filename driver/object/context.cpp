@@ -72,15 +72,19 @@ Status Context::build() {
 
 Context::~Context() {
   unregister_handle(handle_);
-  pins_.clear();
   end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
     if (const auto allocation = driver_.registry().erase(backing->base(), this)) {
       forget(*backing, *allocation, false);
     }
-    freed.push_back(allocations_.remove(*backing));
+    if (backing->pinned()) {
+      allocations_.remove(*backing);
+    } else {
+      freed.push_back(allocations_.remove(*backing));
+    }
   }
+  pins_.clear();
   for (std::size_t index = 0; index < spaces_.size(); ++index) {
     devices_[index]->remove_space(*spaces_[index]);
   }

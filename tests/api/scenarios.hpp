@@ -23,4 +23,9 @@ int scenario_atexit_uses_the_api();
 
 int scenario_host_memory_under_address_limit();
 
+int scenario_device_memory_used_up();
+int scenario_locked_memory_used_up();
+int scenario_mappings_used_up();
+int scenario_addresses_used_up();
+
 }  // namespace datum::test
