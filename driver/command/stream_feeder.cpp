@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include <fmt/format.h>
-
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/ring_scheduler.hpp"
