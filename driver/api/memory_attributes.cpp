@@ -1,5 +1,5 @@
-// Atomic access to shared allocations. The boards' engines know no atomic operations, so what can be asked for
-// is that there are none.
+// Atomic access to shared allocations. The boards' engines know no atomic operations, so what can be asked
+// for is that there are none.
 #include <fmt/format.h>
 
 #include "driver/api/handles.hpp"

@@ -82,9 +82,8 @@ std::vector<MemoryUse> StreamFeeder::uses_of(const UsedRange& range) const {
 
 void StreamFeeder::keep(const MemoryUse& use, std::shared_ptr<void> kept) {
   std::deque<Stream::HeldKeep>& keeps = use.stream->keeps_;
-  const auto behind = std::find_if(keeps.begin(), keeps.end(), [&](const Stream::HeldKeep& held) {
-    return held.position > use.position;
-  });
+  const auto behind = std::find_if(
+      keeps.begin(), keeps.end(), [&](const Stream::HeldKeep& held) { return held.position > use.position; });
   keeps.insert(behind, {use.position, Keep{Pin{}, nullptr, std::move(kept)}});
 }
 

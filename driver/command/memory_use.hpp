@@ -18,8 +18,8 @@ struct UsedRange {
   std::uint64_t bytes = 0;
 };
 
-/// Whether the board reads or writes the range when it executes the descriptor. A region counts from its first
-/// byte to its last one, its gaps included.
+/// Whether the board reads or writes the range when it executes the descriptor. A region counts from its
+/// first byte to its last one, its gaps included.
 [[nodiscard]] bool touches(const hw::Descriptor& descriptor, const UsedRange& range) noexcept;
 
 /// A stream whose outstanding work touches a range, and the position of the last item that does.

@@ -28,9 +28,9 @@ bool names_two_spaces(hw::Opcode opcode) {
 
 bool may_name_spaces(const Ring& ring, unsigned own_space, const hw::Descriptor& descriptor) {
   const SpaceSet& spaces = ring.spaces();
-  return spaces.contains(own_space) && (!names_two_spaces(descriptor.opcode()) ||
-                                        (spaces.contains(descriptor.src_space()) &&
-                                         spaces.contains(descriptor.dst_space())));
+  return spaces.contains(own_space) &&
+         (!names_two_spaces(descriptor.opcode()) ||
+          (spaces.contains(descriptor.src_space()) && spaces.contains(descriptor.dst_space())));
 }
 
 }  // namespace
@@ -257,8 +257,8 @@ Status StreamFeeder::prepare_ring(Stream& stream, const hw::Descriptor& next, bo
   return lent.ring.start(spaces);
 }
 
-/// What is behind the head of the stream cannot go into the ring before the head has ended: the host has to hear
-/// of that.
+/// What is behind the head of the stream cannot go into the ring before the head has ended: the host has to
+/// hear of that.
 bool StreamFeeder::drains_after_head(const Stream& stream) {
   if (stream.pending_head_ + 1 == stream.pending_.size()) {
     return false;

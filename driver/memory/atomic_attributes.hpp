@@ -21,7 +21,8 @@ class AtomicAttributes {
   /// `allocation` is an id, `device` an index in the driver.
   void set(std::uint64_t allocation, unsigned device, Pages pages, std::uint32_t attributes);
   /// Empty: the pages do not all have the same.
-  [[nodiscard]] std::optional<std::uint32_t> get(std::uint64_t allocation, unsigned device, Pages pages) const;
+  [[nodiscard]] std::optional<std::uint32_t> get(std::uint64_t allocation, unsigned device,
+                                                 Pages pages) const;
   void forget(std::uint64_t allocation);
 
   /// Nothing was set. Wait-free.

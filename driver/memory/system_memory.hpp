@@ -1,5 +1,5 @@
-// Memory of the process (malloc, stack, file mappings) as an allocation: pinned where it is for as long as the
-// allocation lives.
+// Memory of the process (malloc, stack, file mappings) as an allocation: pinned where it is for as long as
+// the allocation lives.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@ namespace datum {
 
 class PinCache;
 
-/// The pins of one imported range, one for each board of the context. The destructor returns when no board can
-/// reach the memory any longer. The pin caches outlive it.
+/// The pins of one imported range, one for each board of the context. The destructor returns when no board
+/// can reach the memory any longer. The pin caches outlive it.
 class SystemMemory : public MemoryBacking {
  public:
-  /// `memory` and `bytes` are whole pages. Errors are those of PinCache::pin and PinCache::pin_read_only; then
-  /// nothing is pinned.
+  /// `memory` and `bytes` are whole pages. Errors are those of PinCache::pin and PinCache::pin_read_only;
+  /// then nothing is pinned.
   static Result<std::shared_ptr<MemoryBacking>> take(std::span<const std::unique_ptr<PinCache>> caches,
                                                      void* memory, std::uint64_t bytes, bool read_only);
+
   explicit SystemMemory(void* memory) noexcept : MemoryBacking(memory) {}
 
   ~SystemMemory();

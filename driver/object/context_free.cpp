@@ -19,8 +19,8 @@ Error no_allocation(const void* pointer) {
 
 }  // namespace
 
-/// An allocation that is none any longer and whose memory commands in flight still use: the last of them gives
-/// it back, in whichever thread notices its end.
+/// An allocation that is none any longer and whose memory commands in flight still use: the last of them
+/// gives it back, in whichever thread notices its end.
 struct Context::FreedInUse {
   explicit FreedInUse(Context& of) : context(of) { context.add_child(); }
 

@@ -28,12 +28,11 @@ class Extensions : public ApiTest {
 };
 
 TEST_F(Extensions, given_the_memory_extensions_when_listed_then_all_that_work_are_there_and_no_other) {
-  for (const char* name :
-       {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME,
-        ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME,
-        ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME,
-        ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_DEVICE_IP_VERSION_EXT_NAME,
-        ZE_PCI_PROPERTIES_EXT_NAME}) {
+  for (const char* name : {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME,
+                           ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME,
+                           ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME,
+                           ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_NAME,
+                           ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_PCI_PROPERTIES_EXT_NAME}) {
     expect_listed(name);
   }
   const std::vector<std::string> all = names();
@@ -134,9 +133,9 @@ TEST_F(Extensions, given_the_version_of_the_board_asked_for_then_it_is_that_of_i
 TEST_F(Extensions, given_hints_that_change_nothing_when_allocated_then_legal_ones_are_taken) {
   for (const auto flags :
        {ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_COMPRESSED, ZE_MEMORY_COMPRESSION_HINTS_EXT_FLAG_UNCOMPRESSED}) {
-    const ze_memory_compression_hints_ext_desc_t hints{ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC,
-                                                       nullptr,
-                                                       static_cast<ze_memory_compression_hints_ext_flags_t>(flags)};
+    const ze_memory_compression_hints_ext_desc_t hints{
+        ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC, nullptr,
+        static_cast<ze_memory_compression_hints_ext_flags_t>(flags)};
     const ze_device_mem_alloc_desc_t on_device{ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, &hints, 0, 0};
     void* pointer = nullptr;
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemAllocDevice(context(), &on_device, 100, 0, device(), &pointer));

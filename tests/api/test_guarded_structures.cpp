@@ -34,7 +34,8 @@ class GuardedStructures : public ApiTest {
   Guarded<Unknown> unknown_;
 };
 
-TEST_F(GuardedStructures, given_device_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_device_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
   Guarded<ze_device_properties_t> properties;
   Guarded<ze_device_usablemem_size_ext_properties_t> usable;
   chain(properties, ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES, usable,
@@ -45,7 +46,8 @@ TEST_F(GuardedStructures, given_device_properties_at_the_end_of_a_page_when_fill
   expect_unknown_untouched(usable.get());
 }
 
-TEST_F(GuardedStructures, given_memory_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_memory_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
   Guarded<ze_device_memory_properties_t> properties;
   Guarded<ze_device_memory_ext_properties_t> extension;
   chain(properties, ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES, extension,
@@ -56,7 +58,8 @@ TEST_F(GuardedStructures, given_memory_properties_at_the_end_of_a_page_when_fill
   expect_unknown_untouched(extension.get());
 }
 
-TEST_F(GuardedStructures, given_other_device_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_other_device_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
   Guarded<ze_device_memory_access_properties_t> access;
   access->stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_ACCESS_PROPERTIES;
   access->pNext = unknown_.get();
@@ -82,7 +85,8 @@ TEST_F(GuardedStructures, given_other_device_properties_at_the_end_of_a_page_whe
   expect_unknown_untouched(nullptr);
 }
 
-TEST_F(GuardedStructures, given_queue_group_and_peer_properties_at_the_end_of_a_page_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_queue_group_and_peer_properties_at_the_end_of_a_page_then_nothing_behind_is_touched) {
   Guarded<ze_command_queue_group_properties_t> group;
   Guarded<ze_copy_bandwidth_exp_properties_t> bandwidth;
   chain(group, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES, bandwidth,
@@ -100,7 +104,8 @@ TEST_F(GuardedStructures, given_queue_group_and_peer_properties_at_the_end_of_a_
   expect_unknown_untouched(link.get());
 }
 
-TEST_F(GuardedStructures, given_driver_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_driver_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
   Guarded<ze_driver_properties_t> properties;
   Guarded<ze_driver_memory_free_ext_properties_t> policies;
   chain(properties, ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES, policies,
@@ -113,7 +118,8 @@ TEST_F(GuardedStructures, given_driver_properties_at_the_end_of_a_page_when_fill
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeDriverGetIpcProperties(driver(), ipc.get()));
 }
 
-TEST_F(GuardedStructures, given_allocation_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
+TEST_F(GuardedStructures,
+       given_allocation_properties_at_the_end_of_a_page_when_filled_then_nothing_behind_is_touched) {
   for (const MemoryKind kind : all_memory_kinds) {
     const OwnedMemory block = memory(kind, 6000);
     Guarded<ze_memory_allocation_properties_t> properties;
@@ -125,19 +131,22 @@ TEST_F(GuardedStructures, given_allocation_properties_at_the_end_of_a_page_when_
     parts->pCount = count.get();
     parts->pSubAllocations = only.get();
     Guarded<ze_device_handle_t> owner;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetAllocProperties(context(), block.get(), properties.get(), owner.get()));
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeMemGetAllocProperties(context(), block.get(), properties.get(), owner.get()));
     EXPECT_EQ(type_of(kind), properties->type);
     EXPECT_EQ(6000U, only->size);
     expect_unknown_untouched(parts.get());
     Guarded<void*> base;
     Guarded<std::size_t> size;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetAddressRange(context(), block.bytes() + 5999, base.get(), size.get()));
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeMemGetAddressRange(context(), block.bytes() + 5999, base.get(), size.get()));
     EXPECT_EQ(block.get(), *base);
     EXPECT_EQ(6000U, *size);
   }
 }
 
-TEST_F(GuardedStructures, given_descriptors_at_the_end_of_a_page_when_allocated_then_known_ones_behind_unknown_count) {
+TEST_F(GuardedStructures,
+       given_descriptors_at_the_end_of_a_page_when_allocated_then_known_ones_behind_unknown_count) {
   ze_device_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetProperties(device(), &properties));
@@ -151,8 +160,7 @@ TEST_F(GuardedStructures, given_descriptors_at_the_end_of_a_page_when_allocated_
             zeMemAllocDevice(context(), on_device.get(), std::size_t{1} << 46U, 0, device(), pointer.get()))
       << "not UNSUPPORTED_SIZE: the limit was lifted";
   EXPECT_EQ(nullptr, *pointer);
-  ASSERT_EQ(ZE_RESULT_SUCCESS,
-            zeMemAllocDevice(context(), on_device.get(), 100, 0, device(), pointer.get()));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemAllocDevice(context(), on_device.get(), 100, 0, device(), pointer.get()));
   Guarded<ze_memory_free_ext_desc_t> policy;
   policy->stype = ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC;
   policy->pNext = unknown_.get();

@@ -10,7 +10,8 @@ class MemoryAttributes : public ApiTest {
  protected:
   [[nodiscard]] Attributes attributes(const void* pointer, std::size_t bytes) const {
     Attributes found = 0x80;
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemGetAtomicAccessAttributeExp(context(), device(), pointer, bytes, &found));
+    EXPECT_EQ(ZE_RESULT_SUCCESS,
+              zeMemGetAtomicAccessAttributeExp(context(), device(), pointer, bytes, &found));
     return found;
   }
 
@@ -19,7 +20,8 @@ class MemoryAttributes : public ApiTest {
   }
 };
 
-TEST_F(MemoryAttributes, given_shared_memory_when_atomics_are_ruled_out_then_each_page_remembers_the_last_word) {
+TEST_F(MemoryAttributes,
+       given_shared_memory_when_atomics_are_ruled_out_then_each_page_remembers_the_last_word) {
   for (const MemoryKind kind : {MemoryKind::shared, MemoryKind::shared_without_device}) {
     const OwnedMemory block = memory(kind, 4 * 4096);
     EXPECT_EQ(0U, attributes(block.get(), 4 * 4096)) << "the default";
@@ -36,6 +38,9 @@ TEST_F(MemoryAttributes, given_shared_memory_when_atomics_are_ruled_out_then_eac
               zeMemGetAtomicAccessAttributeExp(context(), device(), block.get(), 8192, &untouched))
         << "two answers";
     EXPECT_EQ(0x80U, untouched);
+    EXPECT_EQ(ZE_RESULT_SUCCESS, set(block.get(), 4096, ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, set(block.get(), 4096, ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, set(block.get(), 4096, ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS));
     EXPECT_EQ(ZE_RESULT_SUCCESS, set(block.get(), 4 * 4096, 0));
     EXPECT_EQ(0U, attributes(block.get(), 4 * 4096));
   }
@@ -74,6 +79,29 @@ TEST_F(MemoryAttributes, given_what_the_board_cannot_do_when_asked_for_then_it_i
   EXPECT_EQ(0U, attributes(block.get(), 4096));
 }
 
+TEST_F(MemoryAttributes, given_null_handles_when_called_then_each_is_named) {
+  DATUM_NEEDS_SURVIVABLE_BAD_HANDLES();
+  const OwnedMemory block = memory(MemoryKind::shared, 4096);
+  Attributes found = 0;
+  std::size_t pitch = 0;
+  std::uint32_t count = 0;
+  constexpr ze_result_t expected = ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
+  EXPECT_EQ(expected, zeMemSetAtomicAccessAttributeExp(nullptr, device(), block.get(), 4096, 0));
+  EXPECT_EQ(expected, zeMemGetAtomicAccessAttributeExp(nullptr, device(), block.get(), 4096, &found));
+  EXPECT_EQ(expected, zeMemGetAtomicAccessAttributeExp(context(), nullptr, block.get(), 4096, &found));
+  EXPECT_EQ(expected, zeMemGetPitchFor2dImage(nullptr, device(), 4, 4, 4, &pitch));
+  EXPECT_EQ(expected, zeMemGetPitchFor2dImage(context(), nullptr, 4, 4, 4, &pitch));
+  EXPECT_EQ(expected, zeDeviceReserveCacheExt(nullptr, 0, 0));
+  EXPECT_EQ(expected, zeDeviceSetCacheAdviceExt(nullptr, block.get(), 1, ZE_CACHE_EXT_REGION_NON_RESERVED));
+  EXPECT_EQ(expected, zeDeviceGetVectorWidthPropertiesExt(nullptr, &count, nullptr));
+  EXPECT_EQ(expected, zeContextMakeMemoryResident(context(), nullptr, block.get(), 4));
+  EXPECT_EQ(expected, zeContextEvictMemory(nullptr, device(), block.get(), 4));
+  EXPECT_EQ(expected, zeContextSystemBarrier(nullptr, device()));
+  EXPECT_EQ(expected, zeContextSystemBarrier(context(), nullptr));
+  const ze_memory_free_ext_desc_t at_once{ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC, nullptr, 0};
+  EXPECT_EQ(expected, zeMemFreeExt(nullptr, &at_once, block.get()));
+}
+
 TEST_F(MemoryAttributes, given_no_device_when_attributes_are_set_then_they_hold_for_every_device) {
   if (!bad_handles_are_survivable() || under_validation()) {
     GTEST_SKIP() << "the loader or the layer refuses a null device";
@@ -104,11 +132,23 @@ TEST_F(MemoryAttributes, given_caches_that_are_not_there_when_reserved_then_the_
   std::uint32_t count = 9;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetCacheProperties(device(), &count, nullptr));
   EXPECT_EQ(0U, count);
+  ze_device_cache_line_size_ext_t line{ZE_STRUCTURE_TYPE_DEVICE_CACHELINE_SIZE_EXT, nullptr, 77};
+  ze_cache_reservation_ext_desc_t reservation{ZE_STRUCTURE_TYPE_CACHE_RESERVATION_EXT_DESC, &line, 77};
+  ze_device_cache_properties_t cache{};
+  cache.stype = ZE_STRUCTURE_TYPE_DEVICE_CACHE_PROPERTIES;
+  cache.pNext = &reservation;
+  cache.cacheSize = 77;
+  count = 1;
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetCacheProperties(device(), &count, &cache));
+  EXPECT_EQ(0U, count);
+  EXPECT_EQ(77U, cache.cacheSize) << "there is none to be described";
+  EXPECT_EQ(77U, reservation.maxCacheReservationSize);
+  EXPECT_EQ(77U, line.cacheLineSize);
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zeDeviceReserveCacheExt(device(), 0, 4096));
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-            zeDeviceSetCacheAdviceExt(device(), block.get(), 1, ZE_CACHE_EXT_REGION_ZE_CACHE_RESERVE_REGION));
+            zeDeviceSetCacheAdviceExt(device(), block.get(), 1, ZE_CACHE_EXT_REGION_RESERVED));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-            zeDeviceSetCacheAdviceExt(device(), nullptr, 1, ZE_CACHE_EXT_REGION_ZE_CACHE_RESERVE_REGION));
+            zeDeviceSetCacheAdviceExt(device(), nullptr, 1, ZE_CACHE_EXT_REGION_RESERVED));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION,
             zeDeviceSetCacheAdviceExt(device(), block.get(), 1, static_cast<ze_cache_ext_region_t>(3)));
   count = 9;
@@ -118,7 +158,8 @@ TEST_F(MemoryAttributes, given_caches_that_are_not_there_when_reserved_then_the_
 
 TEST_F(MemoryAttributes, given_a_2d_image_when_asked_for_its_pitch_then_rows_begin_at_whole_beats_and_fit) {
   for (const unsigned element : {1U, 2U, 3U, 4U, 8U, 16U}) {
-    for (const std::size_t width : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{1000}, std::size_t{65537}}) {
+    for (const std::size_t width :
+         {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{1000}, std::size_t{65537}}) {
       std::size_t pitch = 0;
       ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetPitchFor2dImage(context(), device(), width, 7, element, &pitch));
       EXPECT_GE(pitch, width * element);
@@ -136,8 +177,7 @@ TEST_F(MemoryAttributes, given_a_2d_image_when_asked_for_its_pitch_then_rows_beg
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeMemGetPitchFor2dImage(context(), device(), 1000, SIZE_MAX, 4, &pitch));
   EXPECT_EQ(5U, pitch);
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            zeMemGetPitchFor2dImage(context(), device(), 7, 7, 4, nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemGetPitchFor2dImage(context(), device(), 7, 7, 4, nullptr));
 }
 
 TEST_F(MemoryAttributes, given_an_image_with_its_pitch_when_copied_by_rows_then_every_pixel_arrives) {
@@ -169,8 +209,10 @@ TEST_F(Residency, given_memory_of_each_kind_when_made_resident_and_evicted_then_
     const OwnedMemory block = memory(kind, 9000);
     upload(block.get(), pattern(9000, 4));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextMakeMemoryResident(context(), device(), block.get(), 9000));
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextMakeMemoryResident(context(), device(), block.get(), 9000)) << "again";
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextMakeMemoryResident(context(), device(), block.bytes() + 5000, 4000));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextMakeMemoryResident(context(), device(), block.get(), 9000))
+        << "again";
+    EXPECT_EQ(ZE_RESULT_SUCCESS,
+              zeContextMakeMemoryResident(context(), device(), block.bytes() + 5000, 4000));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextEvictMemory(context(), device(), block.get(), 9000));
     EXPECT_TRUE(same_bytes(pattern(9000, 4), download(block.get(), 9000))) << name_of(kind);
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextEvictMemory(context(), device(), block.get(), 9000)) << "again";
@@ -183,10 +225,12 @@ TEST_F(Residency, given_resident_memory_when_freed_without_eviction_then_the_nex
       const OwnedMemory block = memory(kind, 20'000);
       ASSERT_EQ(ZE_RESULT_SUCCESS, zeContextMakeMemoryResident(context(), device(), block.get(), 20'000));
       upload(block.get(), pattern(20'000, round));
-      ASSERT_TRUE(same_bytes(pattern(20'000, round), download(block.get(), 20'000))) << name_of(kind) << round;
+      ASSERT_TRUE(same_bytes(pattern(20'000, round), download(block.get(), 20'000)))
+          << name_of(kind) << round;
       if (round % 2 == 1) {
         ASSERT_EQ(ZE_RESULT_SUCCESS, zeContextEvictMemory(context(), device(), block.get(), 20'000));
-        ASSERT_TRUE(same_bytes(pattern(20'000, round), download(block.get(), 20'000))) << name_of(kind) << round;
+        ASSERT_TRUE(same_bytes(pattern(20'000, round), download(block.get(), 20'000)))
+            << name_of(kind) << round;
       }
     }
   }
@@ -203,7 +247,8 @@ TEST_F(Residency, given_what_is_no_memory_of_the_context_when_made_resident_then
   }
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeContextMakeMemoryResident(context(), device(), block.get(), 5001));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeContextMakeMemoryResident(context(), device(), nullptr, 4));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+            zeContextMakeMemoryResident(context(), device(), nullptr, 4));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeContextEvictMemory(context(), device(), nullptr, 4));
 }
 

@@ -28,7 +28,8 @@ TEST_F(MemoryExhaustion, given_a_full_board_when_more_is_asked_for_then_it_is_ou
   run("device_memory_used_up", "model:memory=16M");
 }
 
-TEST_F(MemoryExhaustion, given_all_lockable_memory_used_when_more_is_asked_for_then_it_is_out_and_all_goes_on) {
+TEST_F(MemoryExhaustion,
+       given_all_lockable_memory_used_when_more_is_asked_for_then_it_is_out_and_all_goes_on) {
   run("locked_memory_used_up", "model:memory=16M,locked=24M");
 }
 
@@ -36,7 +37,8 @@ TEST_F(MemoryExhaustion, given_all_mappings_used_when_more_is_asked_for_then_it_
   run("mappings_used_up", "model:memory=16M,mappings=12");
 }
 
-TEST_F(MemoryExhaustion, given_all_addresses_used_when_device_memory_is_asked_for_then_it_is_out_and_all_goes_on) {
+TEST_F(MemoryExhaustion,
+       given_all_addresses_used_when_device_memory_is_asked_for_then_it_is_out_and_all_goes_on) {
   run("addresses_used_up", "model:memory=16G");
 }
 
@@ -123,14 +125,16 @@ int scenario_locked_memory_used_up() {
   std::vector<OwnedMemory> blocks;
   for (const MemoryKind kind : {MemoryKind::host, MemoryKind::shared}) {
     for (const std::size_t bytes : {std::size_t{3} << 20U, std::size_t{100'000}}) {
-      const std::size_t first = use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks);
+      const std::size_t first =
+          use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks);
       SCENARIO_REQUIRE(first != 0);
       SCENARIO_REQUIRE(says({"25165824", "limit", "locked"}));
       SCENARIO_REQUIRE(copies(context, device, blocks.front().get(), blocks.back().get()));
       blocks.pop_back();
       SCENARIO_REQUIRE(works(context, device));
       blocks.clear();
-      SCENARIO_EXPECT(first, use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks));
+      SCENARIO_EXPECT(first,
+                      use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks));
       blocks.clear();
     }
   }

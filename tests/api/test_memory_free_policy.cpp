@@ -63,7 +63,8 @@ class MemoryFreePolicy : public ApiTest {
   }
 
   /// Puts commands in flight that wait for the gate.
-  void start_behind_gate(const std::function<ze_result_t(ze_command_list_handle_t, ze_event_handle_t)>& append) {
+  void
+  start_behind_gate(const std::function<ze_result_t(ze_command_list_handle_t, ze_event_handle_t)>& append) {
     OwnedList list = create_list(context(), device());
     ze_event_handle_t gate = gate_;
     ASSERT_EQ(ZE_RESULT_SUCCESS, append(list, gate));
@@ -102,8 +103,7 @@ TEST_F(MemoryFreePolicy, given_wrong_arguments_when_freed_then_each_has_its_code
   OwnedMemory block = memory(MemoryKind::device, 100);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, free_with(context(), block.get(), 4));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, free_with(context(), block.get(), 0x80000001U));
-  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-            free_with(context(), block.get(), blocking | deferring))
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, free_with(context(), block.get(), blocking | deferring))
       << "it cannot wait and not wait";
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeMemFreeExt(context(), nullptr, block.get()));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, free_with(context(), nullptr, blocking));
@@ -168,7 +168,8 @@ TEST_F(MemoryFreePolicy, given_deferred_memory_when_its_last_command_has_ended_t
   EXPECT_EQ(before, usable());
 }
 
-TEST_F(MemoryFreePolicy, given_each_kind_of_command_in_flight_when_what_it_touches_is_freed_then_it_ends_well) {
+TEST_F(MemoryFreePolicy,
+       given_each_kind_of_command_in_flight_when_what_it_touches_is_freed_then_it_ends_well) {
   struct Case {
     const char* name;
     std::function<ze_result_t(ze_command_list_handle_t, ze_event_handle_t, unsigned char*, void*)> append;
@@ -177,22 +178,27 @@ TEST_F(MemoryFreePolicy, given_each_kind_of_command_in_flight_when_what_it_touch
   const std::uint32_t word = 0x12345678;
   const ze_copy_region_t region{0, 0, 0, 16, 4, 2};
   const Case cases[] = {
-      {"copy to", [](auto list, auto gate, auto* block, auto* other) {
+      {"copy to",
+       [](auto list, auto gate, auto* block, auto* other) {
          return zeCommandListAppendMemoryCopy(list, block + 4000, other, 200, nullptr, 1, &gate);
        }},
-      {"copy from its last byte", [](auto list, auto gate, auto* block, auto* other) {
+      {"copy from its last byte",
+       [](auto list, auto gate, auto* block, auto* other) {
          return zeCommandListAppendMemoryCopy(list, other, block + block_bytes - 1, 1, nullptr, 1, &gate);
        }},
-      {"fill", [&](auto list, auto gate, auto* block, auto*) {
+      {"fill",
+       [&](auto list, auto gate, auto* block, auto*) {
          return zeCommandListAppendMemoryFill(list, block, &word, 4, block_bytes, nullptr, 1, &gate);
        }},
-      {"region", [&](auto list, auto gate, auto* block, auto* other) {
-         return zeCommandListAppendMemoryCopyRegion(list, other, &region, 64, 1024, block + 100, &region, 4096,
-                                                    32768, nullptr, 1, &gate);
+      {"region",
+       [&](auto list, auto gate, auto* block, auto* other) {
+         return zeCommandListAppendMemoryCopyRegion(list, other, &region, 64, 1024, block + 100, &region,
+                                                    4096, 32768, nullptr, 1, &gate);
        }},
-      {"timestamp", [](auto list, auto gate, auto* block, auto*) {
-         return zeCommandListAppendWriteGlobalTimestamp(
-             list, reinterpret_cast<std::uint64_t*>(block + 8192), nullptr, 1, &gate);
+      {"timestamp",
+       [](auto list, auto gate, auto* block, auto*) {
+         return zeCommandListAppendWriteGlobalTimestamp(list, reinterpret_cast<std::uint64_t*>(block + 8192),
+                                                        nullptr, 1, &gate);
        }},
   };
   const OwnedMemory other = memory(MemoryKind::shared, block_bytes);
@@ -207,7 +213,8 @@ TEST_F(MemoryFreePolicy, given_each_kind_of_command_in_flight_when_what_it_touch
   }
 }
 
-TEST_F(MemoryFreePolicy, given_a_copy_in_flight_when_its_target_is_freed_blocking_then_it_returns_after_the_copy) {
+TEST_F(MemoryFreePolicy,
+       given_a_copy_in_flight_when_its_target_is_freed_blocking_then_it_returns_after_the_copy) {
   const std::uint64_t before = usable();
   OwnedMemory block = memory(MemoryKind::device, block_bytes);
   const OwnedMemory source = memory(MemoryKind::shared, block_bytes);
@@ -237,7 +244,8 @@ TEST_F(MemoryFreePolicy, given_a_copy_in_flight_when_its_target_is_freed_blockin
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(gated_, patience_ns)) << last_error_text();
 }
 
-TEST_F(MemoryFreePolicy, given_work_in_flight_on_other_memory_when_freed_blocking_then_it_does_not_wait_for_it) {
+TEST_F(MemoryFreePolicy,
+       given_work_in_flight_on_other_memory_when_freed_blocking_then_it_does_not_wait_for_it) {
   const OwnedMemory from = memory(MemoryKind::device, block_bytes);
   const OwnedMemory to = memory(MemoryKind::device, block_bytes);
   start_copy(to.get(), from.get(), block_bytes);
@@ -273,7 +281,8 @@ TEST_F(MemoryFreePolicy, given_two_queues_using_memory_when_freed_deferred_then_
   EXPECT_EQ(ZE_RESULT_SUCCESS, second.destroy());
 }
 
-TEST_F(MemoryFreePolicy, given_a_copy_from_another_context_when_deferred_there_then_that_context_stays_until_then) {
+TEST_F(MemoryFreePolicy,
+       given_a_copy_from_another_context_when_deferred_there_then_that_context_stays_until_then) {
   OwnedContext other = create_context(driver());
   OwnedMemory source = allocate(MemoryKind::shared, other, device(), block_bytes);
   write_pattern(source.get(), block_bytes, 5);
@@ -291,7 +300,8 @@ TEST_F(MemoryFreePolicy, given_a_copy_from_another_context_when_deferred_there_t
   EXPECT_EQ(ZE_RESULT_SUCCESS, other.destroy());
 }
 
-TEST_F(MemoryFreePolicy, given_memory_full_of_deferred_blocks_when_their_work_has_ended_then_it_can_be_had_again) {
+TEST_F(MemoryFreePolicy,
+       given_memory_full_of_deferred_blocks_when_their_work_has_ended_then_it_can_be_had_again) {
   const OwnedMemory target = memory(MemoryKind::shared, 4096);
   std::vector<OwnedMemory> blocks;
   for (;;) {

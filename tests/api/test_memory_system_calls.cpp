@@ -91,19 +91,22 @@ TEST_F(MemorySystemCalls, given_memory_in_pieces_when_sent_as_a_message_then_it_
     msghdr received{};
     received.msg_iov = in;
     received.msg_iovlen = 2;
-    ASSERT_EQ(static_cast<ssize_t>(bytes), ::recvmsg(ends.out.get(), &received, MSG_WAITALL)) << name_of(kind);
+    ASSERT_EQ(static_cast<ssize_t>(bytes), ::recvmsg(ends.out.get(), &received, MSG_WAITALL))
+        << name_of(kind);
     EXPECT_TRUE(same_bytes(content, download(to.get(), bytes))) << name_of(kind);
   }
 }
 
-TEST_F(MemorySystemCalls, given_device_memory_when_a_system_call_is_given_it_then_the_kernel_refuses_and_nobody_dies) {
+TEST_F(MemorySystemCalls,
+       given_device_memory_when_a_system_call_is_given_it_then_the_kernel_refuses_and_nobody_dies) {
   const OwnedMemory block = memory(MemoryKind::device, 4096);
   const Ends ends = pipe();
   EXPECT_EQ(-1, ::write(ends.in.get(), block.get(), 4096));
   EXPECT_EQ(EFAULT, errno);
 }
 
-TEST_F(MemorySystemCalls, given_memory_that_the_board_may_only_read_when_a_file_is_read_into_it_then_the_board_sees_it) {
+TEST_F(MemorySystemCalls,
+       given_memory_that_the_board_may_only_read_when_a_file_is_read_into_it_then_the_board_sees_it) {
   const ze_host_mem_alloc_desc_t read_only{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr,
                                            ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY};
   void* pointer = nullptr;

@@ -59,7 +59,8 @@ class MemoryThreads : public ApiTest {
   }
 };
 
-TEST_F(MemoryThreads, given_many_threads_when_each_uses_every_free_policy_with_work_then_all_bytes_are_right) {
+TEST_F(MemoryThreads,
+       given_many_threads_when_each_uses_every_free_policy_with_work_then_all_bytes_are_right) {
   in_threads([&](unsigned index) -> std::string {
     Random random(test_seed() * 10 + index);
     const OwnedList list = create_immediate_list(context(), device(), ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
@@ -79,7 +80,8 @@ TEST_F(MemoryThreads, given_many_threads_when_each_uses_every_free_policy_with_w
       }
       const auto policy = static_cast<ze_driver_memory_free_policy_ext_flags_t>(1 + random.below(2));
       const ze_memory_free_ext_desc_t how{ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC, nullptr, policy};
-      if (const ze_result_t freed = zeMemFreeExt(context(), &how, block.release()); freed != ZE_RESULT_SUCCESS) {
+      if (const ze_result_t freed = zeMemFreeExt(context(), &how, block.release());
+          freed != ZE_RESULT_SUCCESS) {
         return "free: " + result_text(freed);
       }
     }
@@ -89,7 +91,8 @@ TEST_F(MemoryThreads, given_many_threads_when_each_uses_every_free_policy_with_w
   });
 }
 
-TEST_F(MemoryThreads, given_many_threads_when_all_query_and_mark_one_allocation_then_each_gets_the_same_answer) {
+TEST_F(MemoryThreads,
+       given_many_threads_when_all_query_and_mark_one_allocation_then_each_gets_the_same_answer) {
   const OwnedMemory block = memory(MemoryKind::shared, 64 * 1024);
   in_threads([&](unsigned index) -> std::string {
     Random random(test_seed() * 10 + index);
@@ -109,9 +112,12 @@ TEST_F(MemoryThreads, given_many_threads_when_all_query_and_mark_one_allocation_
       const bool all =
           zeMemGetAllocProperties(context(), inside, &properties, &owner) == ZE_RESULT_SUCCESS &&
           properties.type == ZE_MEMORY_TYPE_SHARED && owner == device() &&
-          zeMemGetAddressRange(context(), inside, &base, nullptr) == ZE_RESULT_SUCCESS && base == block.get() &&
-          zeMemSetAtomicAccessAttributeExp(context(), device(), own_page, 4096, index % 2) == ZE_RESULT_SUCCESS &&
-          zeMemGetAtomicAccessAttributeExp(context(), device(), own_page, 4096, &flags) == ZE_RESULT_SUCCESS &&
+          zeMemGetAddressRange(context(), inside, &base, nullptr) == ZE_RESULT_SUCCESS &&
+          base == block.get() &&
+          zeMemSetAtomicAccessAttributeExp(context(), device(), own_page, 4096, index % 2) ==
+              ZE_RESULT_SUCCESS &&
+          zeMemGetAtomicAccessAttributeExp(context(), device(), own_page, 4096, &flags) ==
+              ZE_RESULT_SUCCESS &&
           flags == index % 2 &&
           zeContextMakeMemoryResident(context(), device(), block.get(), 100) == ZE_RESULT_SUCCESS &&
           zeContextEvictMemory(context(), device(), block.get(), 100) == ZE_RESULT_SUCCESS &&
@@ -125,14 +131,15 @@ TEST_F(MemoryThreads, given_many_threads_when_all_query_and_mark_one_allocation_
   });
 }
 
-TEST_F(MemoryThreads, given_many_threads_when_each_imports_and_releases_its_own_memory_then_none_disturbs_another) {
+TEST_F(MemoryThreads,
+       given_many_threads_when_each_imports_and_releases_its_own_memory_then_none_disturbs_another) {
   in_threads([&](unsigned index) -> std::string {
     const OwnedList list = create_immediate_list(context(), device(), ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS,
                                                  ZE_COMMAND_QUEUE_FLAG_IN_ORDER);
     void* base = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const Mapping mapped(base, 8192);
-    const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC, nullptr,
-                                                      base, 8192};
+    const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC,
+                                                      nullptr, base, 8192};
     const ze_host_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &system, 0};
     for (int round = 0; round < by_board(30, 4); ++round) {
       void* pointer = nullptr;

@@ -18,8 +18,8 @@ const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 class SystemMemory : public ApiTest {
  protected:
   static Mapping map(std::size_t bytes, int protection = PROT_READ | PROT_WRITE, int file = -1) {
-    void* base = ::mmap(nullptr, bytes, protection,
-                        file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, file, 0);
+    void* base =
+        ::mmap(nullptr, bytes, protection, file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, file, 0);
     EXPECT_NE(MAP_FAILED, base);
     return Mapping(base, bytes);
   }
@@ -49,7 +49,8 @@ class SystemMemory : public ApiTest {
     return code;
   }
 
-  [[nodiscard]] OwnedMemory import(void* memory, std::size_t bytes, ze_host_mem_alloc_flags_t flags = 0) const {
+  [[nodiscard]] OwnedMemory import(void* memory, std::size_t bytes,
+                                   ze_host_mem_alloc_flags_t flags = 0) const {
     void* pointer = nullptr;
     EXPECT_EQ(ZE_RESULT_SUCCESS, import_raw(memory, bytes, bytes, &pointer, flags)) << last_error_text();
     EXPECT_EQ(memory, pointer) << "the address is preserved";
@@ -84,7 +85,8 @@ TEST_F(SystemMemory, given_heap_memory_when_imported_then_it_is_a_host_allocatio
     EXPECT_EQ(nullptr, owner);
     void* base = nullptr;
     std::size_t size = 0;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetAddressRange(context(), imported.bytes() + 4 * page - 1, &base, &size));
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeMemGetAddressRange(context(), imported.bytes() + 4 * page - 1, &base, &size));
     EXPECT_EQ(heap, base);
     EXPECT_EQ(4 * page, size);
     expect_board_uses(imported.bytes(), 4 * page);
@@ -144,7 +146,8 @@ TEST_F(SystemMemory, given_what_cannot_be_mapped_when_imported_then_it_is_an_inv
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import_code(first + 2 * page, page)) << "nothing there";
   const UniqueFd file = temporary_file(page);
   const Mapping beyond = map(4 * page, PROT_READ | PROT_WRITE, file.get());
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import_code(beyond.data(), 4 * page)) << "behind the file's end";
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import_code(beyond.data(), 4 * page))
+      << "behind the file's end";
   EXPECT_EQ(ZE_RESULT_SUCCESS, import_code(beyond.data(), page));
 }
 
@@ -152,7 +155,8 @@ TEST_F(SystemMemory, given_a_range_that_meets_an_allocation_when_imported_then_i
   const Mapping memory = map(8 * page);
   auto* first = reinterpret_cast<unsigned char*>(memory.data());
   OwnedMemory middle = import(first + 2 * page, 3 * page);
-  for (const auto& [from, pages] : {std::pair<std::size_t, std::size_t>{2, 3}, {1, 2}, {4, 2}, {3, 1}, {0, 8}}) {
+  for (const auto& [from, pages] :
+       {std::pair<std::size_t, std::size_t>{2, 3}, {1, 2}, {4, 2}, {3, 1}, {0, 8}}) {
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import_code(first + from * page, pages * page)) << from;
   }
   expect_board_uses(middle.bytes(), 3 * page);
@@ -160,8 +164,8 @@ TEST_F(SystemMemory, given_a_range_that_meets_an_allocation_when_imported_then_i
   EXPECT_EQ(ZE_RESULT_SUCCESS, import_code(first + 5 * page, page));
   const OwnedContext other = create_context(driver());
   void* pointer = nullptr;
-  const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC, nullptr,
-                                                    first + 2 * page, page};
+  const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC,
+                                                    nullptr, first + 2 * page, page};
   const ze_host_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &system, 0};
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemAllocHost(other, &description, page, 0, &pointer));
   EXPECT_EQ(ZE_RESULT_SUCCESS, middle.free());
@@ -185,8 +189,8 @@ TEST_F(SystemMemory, given_read_only_memory_when_imported_then_only_as_read_only
   {
     OwnedQueue victim = create_queue(context(), device());
     OwnedList list = create_list(context(), device());
-    ASSERT_EQ(ZE_RESULT_SUCCESS,
-              zeCommandListAppendMemoryCopy(list, imported.get(), source.get(), 2 * page, nullptr, 0, nullptr));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, imported.get(), source.get(), 2 * page,
+                                                               nullptr, 0, nullptr));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
     ze_command_list_handle_t handle = list;
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(victim, 1, &handle, nullptr));
@@ -240,7 +244,8 @@ TEST_F(SystemMemory, given_memory_unmapped_before_its_release_when_released_then
   EXPECT_TRUE(same_bytes(pattern(100, 1), download(block.get(), 100)));
 }
 
-TEST_F(SystemMemory, given_an_imported_file_that_is_cut_short_when_copied_then_the_copy_fails_and_no_signal_comes) {
+TEST_F(SystemMemory,
+       given_an_imported_file_that_is_cut_short_when_copied_then_the_copy_fails_and_no_signal_comes) {
   const UniqueFd file = temporary_file(4 * page);
   const Mapping mapped = map(4 * page, PROT_READ | PROT_WRITE, file.get());
   OwnedMemory imported = import(mapped.data(), 4 * page);
@@ -249,9 +254,9 @@ TEST_F(SystemMemory, given_an_imported_file_that_is_cut_short_when_copied_then_t
   for (const bool write : {false, true}) {
     OwnedQueue victim = create_queue(context(), device());
     OwnedList list = create_list(context(), device());
-    ASSERT_EQ(ZE_RESULT_SUCCESS,
-              zeCommandListAppendMemoryCopy(list, write ? imported.get() : other.get(),
-                                            write ? other.get() : imported.get(), 4 * page, nullptr, 0, nullptr));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, write ? imported.get() : other.get(),
+                                                               write ? other.get() : imported.get(), 4 * page,
+                                                               nullptr, 0, nullptr));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
     ze_command_list_handle_t handle = list;
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(victim, 1, &handle, nullptr));
@@ -261,10 +266,11 @@ TEST_F(SystemMemory, given_an_imported_file_that_is_cut_short_when_copied_then_t
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(context()));
 }
 
-TEST_F(SystemMemory, given_a_context_with_imports_when_destroyed_then_the_memory_stays_and_can_be_imported_again) {
+TEST_F(SystemMemory,
+       given_a_context_with_imports_when_destroyed_then_the_memory_stays_and_can_be_imported_again) {
   const Mapping mapped = map(2 * page);
-  const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC, nullptr,
-                                                    mapped.data(), 2 * page};
+  const ze_external_memmap_sysmem_ext_desc_t system{ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC,
+                                                    nullptr, mapped.data(), 2 * page};
   const ze_host_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, &system, 0};
   for (int round = 0; round < 3; ++round) {
     OwnedContext other = create_context(driver());

@@ -40,8 +40,7 @@ TEST(MemoryUseTest, given_another_space_then_the_same_address_is_other_memory) {
 }
 
 TEST(MemoryUseTest, given_words_and_fills_then_their_destination_counts) {
-  for (const hw::Opcode opcode :
-       {hw::Opcode::write_value, hw::Opcode::wait_value, hw::Opcode::timestamp}) {
+  for (const hw::Opcode opcode : {hw::Opcode::write_value, hw::Opcode::wait_value, hw::Opcode::timestamp}) {
     EXPECT_TRUE(touches(descriptor(opcode, 0x10ff8, 0, 0), range));
     EXPECT_FALSE(touches(descriptor(opcode, 0x11000, 0x10000, 0), range));
   }
@@ -53,8 +52,11 @@ TEST(MemoryUseTest, given_words_and_fills_then_their_destination_counts) {
 
 TEST(MemoryUseTest, given_a_region_then_it_reaches_to_the_last_byte_of_its_last_row) {
   hw::Descriptor region = descriptor(hw::Opcode::copy_region, 0x900000, 0xd000, 0);
-  region.set_region_x_bytes(16).set_region_rows(4).set_region_planes(1).set_src_row_pitch(0x1000).set_dst_row_pitch(
-      16);
+  region.set_region_x_bytes(16)
+      .set_region_rows(4)
+      .set_region_planes(1)
+      .set_src_row_pitch(0x1000)
+      .set_dst_row_pitch(16);
   EXPECT_TRUE(touches(region, range)) << "its fourth row begins with the range";
   region.set_region_rows(3);
   EXPECT_FALSE(touches(region, range));
