@@ -113,6 +113,10 @@ TEST_F(MemoryAttributes, given_no_device_when_attributes_are_set_then_they_hold_
 }
 
 TEST_F(MemoryAttributes, given_a_default_context_when_asked_for_then_it_is_one_that_works_and_stays) {
+  if (mode() == Mode::wrapped || under_validation()) {
+    GTEST_SKIP()
+        << "the loader does not wrap, and the layer does not know, the context that this function returns";
+  }
   const ze_context_handle_t first = zeDriverGetDefaultContext(driver());
   ASSERT_NE(nullptr, first) << last_error_text();
   EXPECT_EQ(first, zeDriverGetDefaultContext(driver()));
@@ -121,10 +125,8 @@ TEST_F(MemoryAttributes, given_a_default_context_when_asked_for_then_it_is_one_t
     const OwnedMemory block = allocate(MemoryKind::device, first, one, 100);
     EXPECT_NE(nullptr, block.get()) << "every device is in it";
   }
-  if (mode() != Mode::wrapped && !under_validation()) {
-    EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeContextDestroy(first)) << "it is the driver's";
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(first));
-  }
+  EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeContextDestroy(first)) << "it is the driver's";
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(first));
 }
 
 TEST_F(MemoryAttributes, given_caches_that_are_not_there_when_reserved_then_the_feature_is_unsupported) {
