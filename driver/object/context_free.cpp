@@ -77,7 +77,7 @@ Status Context::free(void* pointer) {
 
 Status Context::free_when_unused(void* pointer) {
   const std::optional<Allocation> live = find(pointer);
-  if (!live || live->base != reinterpret_cast<std::uintptr_t>(pointer)) {
+  if (!live || live->application_mapped || live->base != reinterpret_cast<std::uintptr_t>(pointer)) {
     return no_allocation(pointer);
   }
   for (std::size_t index = 0; index < devices_.size(); ++index) {
