@@ -14,6 +14,7 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum::api {
@@ -49,6 +50,10 @@ constexpr std::array extensions = {
     Extension{ZE_COMMAND_LIST_CLONE_EXP_NAME, ZE_COMMAND_LIST_CLONE_EXP_VERSION_1_0},
     Extension{ZE_MUTABLE_COMMAND_LIST_EXP_NAME, ZE_MUTABLE_COMMAND_LIST_EXP_VERSION_1_1},
     Extension{ZE_IPC_MEM_HANDLE_TYPE_EXT_NAME, ZE_IPC_MEM_HANDLE_TYPE_EXT_VERSION_1_0},
+    Extension{ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME, ZE_EXTERNAL_MEMMAP_SYSMEM_EXT_VERSION_1_0},
+    Extension{ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_SUB_ALLOCATIONS_EXP_VERSION_1_0},
+    Extension{ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_VERSION_1_0},
+    Extension{ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_DEVICE_IP_VERSION_VERSION_1_0},
     Extension{ZEX_DATUM_BOARD_CLOCK_NAME, ZEX_DATUM_BOARD_CLOCK_VERSION},
 };
 
@@ -63,6 +68,20 @@ ze_result_t zeDriverGetApiVersion(ze_driver_handle_t hDriver, ze_api_version_t* 
   }
   *version = ZE_API_VERSION_1_17;
   return ZE_RESULT_SUCCESS;
+}
+
+ze_context_handle_t zeDriverGetDefaultContext(ze_driver_handle_t hDriver) {
+  Driver* driver = find<Driver>(hDriver);
+  if (driver == nullptr) {
+    refuse_handle(hDriver, "hDriver");
+    return nullptr;
+  }
+  const Result<Context*> context = driver->default_context();
+  if (!context.ok()) {
+    answer(context.error());
+    return nullptr;
+  }
+  return reinterpret_cast<ze_context_handle_t>((*context)->handle());
 }
 
 ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properties_t* pDriverProperties) {
@@ -84,7 +103,8 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properti
           ddi_handles_usable() ? ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED : 0;
     } else if (stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES) {
       static_cast<ze_driver_memory_free_ext_properties_t*>(structure)->freePolicies =
-          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
+          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
     }
     return ZE_RESULT_SUCCESS;
   });

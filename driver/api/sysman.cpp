@@ -45,6 +45,18 @@ DeviceHeap* find_memory(zes_mem_handle_t handle) {
   return static_cast<DeviceHeap*>(find_object(ObjectType::sysman_memory, handle));
 }
 
+/// What the core says of the same memory.
+std::uint64_t free_bytes_of(const DeviceHeap& memory) {
+  if (Driver* driver = current_driver()) {
+    for (const std::unique_ptr<Device>& device : driver->devices()) {
+      if (memory.ordinal() < device->memory_count() && &device->heap(memory.ordinal()) == &memory) {
+        return usable_memory(*device, memory);
+      }
+    }
+  }
+  return memory.available_bytes();
+}
+
 }  // namespace
 
 ze_result_t zesInit(zes_init_flags_t flags) {
@@ -196,7 +208,7 @@ ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState)
     return refuse_null_pointer("pState");
   }
   pState->health = ZES_MEM_HEALTH_UNKNOWN;
-  pState->free = memory->free_bytes();
+  pState->free = free_bytes_of(*memory);
   pState->size = memory->total_bytes();
   return ZE_RESULT_SUCCESS;
 }

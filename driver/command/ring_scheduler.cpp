@@ -213,6 +213,30 @@ Status RingScheduler::wait(Stream& stream, std::uint64_t position, std::uint64_t
   return waited ? outcome(stream, position) : waited;
 }
 
+Status RingScheduler::wait_unused(const UsedRange& range) {
+  impl_->pump();
+  std::vector<MemoryUse> uses;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    uses = impl_->feeder.uses_of(range);
+  }
+  return impl_->device.board().hub().wait(
+      [&] {
+        impl_->pump();
+        return std::all_of(uses.begin(), uses.end(),
+                           [](const MemoryUse& use) { return use.stream->retired() >= use.position; });
+      },
+      ~0ULL);
+}
+
+void RingScheduler::keep_until_unused(const UsedRange& range, const std::shared_ptr<void>& kept) {
+  impl_->pump();
+  const std::lock_guard lock(impl_->mutex);
+  for (const MemoryUse& use : impl_->feeder.uses_of(range)) {
+    StreamFeeder::keep(use, kept);
+  }
+}
+
 void RingScheduler::pump() { impl_->pump(); }
 
 void RingScheduler::host_changed_word() {

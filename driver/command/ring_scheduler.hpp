@@ -17,6 +17,7 @@ class Device;
 class HostSteps;
 class Stream;
 struct Submission;
+struct UsedRange;
 
 /// Lends the board's rings to the streams of queues. A stream holds a ring while it has work outstanding;
 /// when rings are scarce, streams wait on the host in the order in which they asked. The last few rings are
@@ -59,6 +60,15 @@ class RingScheduler {
   Status outcome(Stream& stream, std::uint64_t position);
   /// The same, waiting up to `timeout_ns` (~0: no limit).
   Status wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns);
+
+  // --- for memory that is to be freed
+
+  /// Returns when the commands in flight that touch the range have ended, well or badly. device_lost: they
+  /// will do nothing any more.
+  Status wait_unused(const UsedRange& range);
+  /// Keeps `kept` alive until the commands in flight that touch the range have ended. Keeps nothing when
+  /// there are none. `kept` may end in any thread, which holds no lock of the scheduler then.
+  void keep_until_unused(const UsedRange& range, const std::shared_ptr<void>& kept);
 
   // --- for events
 

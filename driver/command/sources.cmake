@@ -16,6 +16,7 @@ set(DATUM_COMMAND_SOURCES
   list_mutation.cpp
   list_submission.cpp
   lowering.cpp
+  memory_use.cpp
   own_ring.cpp
   region.cpp
   ring_pool.cpp

@@ -57,12 +57,22 @@ MemoryBacking::~MemoryBacking() {
   }
   if (heap_ != nullptr) {
     heap_->free(runs_);
+    if (waits_for_board_) {
+      heap_->end_wait(runs_);
+    }
   }
   if (window_ != nullptr) {
     window_->release(range_);
   }
   if (pool_ != nullptr) {
     pool_->release(pages_);
+  }
+}
+
+void MemoryBacking::wait_for_board() noexcept {
+  if (!waits_for_board_) {
+    waits_for_board_ = true;
+    heap_->begin_wait(runs_);
   }
 }
 

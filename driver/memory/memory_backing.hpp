@@ -68,14 +68,26 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   /// Null: the pages are where they were taken.
   [[nodiscard]] PagesElsewhere* elsewhere() noexcept { return elsewhere_.get(); }
 
+  /// Memory of the process that is pinned where it is: its pins map it, not the context.
+  [[nodiscard]] bool pinned() const noexcept { return pinned_; }
+
+  /// The pages of the device wait for the board's word that it forgot them: the heap counts them as such
+  /// until they are given back.
+  void wait_for_board() noexcept;
+
  protected:
   MemoryBacking() = default;
+
+  /// Pinned memory at `base`, of which a derived class holds the pins.
+  explicit MemoryBacking(void* base) noexcept : pinned_(true) { pages_.host = static_cast<std::byte*>(base); }
 
  private:
   friend class BackingList;
 
   AddressWindow* window_ = nullptr;
   DeviceHeap* heap_ = nullptr;
+  bool pinned_ = false;
+  bool waits_for_board_ = false;
   AddressRange range_{};
   std::vector<PageRun> runs_;
   HostPool* pool_ = nullptr;

@@ -72,7 +72,6 @@ Status Context::build() {
 
 Context::~Context() {
   unregister_handle(handle_);
-  pins_.clear();
   end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
@@ -81,8 +80,13 @@ Context::~Context() {
       end_sharing(*backing, *allocation);
       forget(*backing, *allocation, false);
     }
-    freed.push_back(allocations_.remove(*backing));
+    if (backing->pinned()) {
+      allocations_.remove(*backing);
+    } else {
+      freed.push_back(allocations_.remove(*backing));
+    }
   }
+  pins_.clear();
   for (std::size_t index = 0; index < spaces_.size(); ++index) {
     devices_[index]->remove_space(*spaces_[index]);
   }

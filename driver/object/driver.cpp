@@ -11,6 +11,7 @@
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/host_pool.hpp"
+#include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/process_life.hpp"
 
@@ -62,6 +63,7 @@ Driver::Driver() = default;
 
 Driver::~Driver() {
   unregister_handle(handle_);
+  delete default_context_.load();
   for (const std::unique_ptr<Device>& device : devices_) {
     device->board().hub().set_stepped_neighbours({});
   }
@@ -93,6 +95,29 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
   }
   driver->handle_ = *slot;
   return driver;
+}
+
+Result<Context*> Driver::default_context() {
+  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+    return made;
+  }
+  const std::scoped_lock lock(default_context_mutex_);
+  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+    return made;
+  }
+  std::vector<Device*> devices;
+  for (const std::unique_ptr<Device>& device : devices_) {
+    if (Status alive = device->board().health(); !alive.ok()) {
+      return std::move(alive).error();
+    }
+    devices.push_back(device.get());
+  }
+  Result<std::unique_ptr<Context>> context = Context::create(*this, std::move(devices));
+  if (!context.ok()) {
+    return std::move(context).error();
+  }
+  default_context_.store(context->get(), std::memory_order_release);
+  return std::move(*context).release();
 }
 
 Result<std::unique_ptr<Driver>> Driver::open(const std::vector<std::string>& addresses) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ namespace datum {
 
 class AddressWindow;
 class Board;
+class Context;
 class Device;
 class ExportTable;
 class HostPool;
@@ -47,6 +49,15 @@ class Driver {
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
+  /// A context of all devices, made at the first call and the driver's own: it lives as long as the driver.
+  /// Errors are those of Context::create.
+  Result<Context*> default_context();
+
+  /// Whether it is the default context.
+  [[nodiscard]] bool owns(const Context& context) const noexcept {
+    return default_context_.load(std::memory_order_acquire) == &context;
+  }
+
   /// A number that no other allocation of the process has or will have.
   [[nodiscard]] std::uint64_t next_allocation_id() noexcept {
     return next_allocation_id_.fetch_add(1, std::memory_order_relaxed);
@@ -67,6 +78,8 @@ class Driver {
   std::unique_ptr<HostPool> host_pool_;
   std::unique_ptr<ExportTable> exports_;
   std::vector<std::unique_ptr<Device>> devices_;
+  std::mutex default_context_mutex_;  ///< of making it
+  std::atomic<Context*> default_context_{nullptr};
   HandleSlot* handle_ = nullptr;
 };
 

@@ -49,13 +49,16 @@ Status Iommu::check(Iova iova, std::uint64_t bytes) const {
   }
   if (limits_.max_mappings != 0 && entries_.size() >= limits_.max_mappings) {
     return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()));
+                      fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()),
+                      "free large host allocations, each of which is a mapping, or give the board's address "
+                      "more with mappings=");
   }
   if (limits_.max_locked_bytes != 0 && bytes > limits_.max_locked_bytes - locked_bytes_) {
     return make_error(
         ErrorCode::out_of_host_memory,
         fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}",
-                    bytes, locked_bytes_, limits_.max_locked_bytes));
+                    bytes, locked_bytes_, limits_.max_locked_bytes),
+        "free host memory, or give the board's address more with locked=");
   }
   return {};
 }

@@ -28,6 +28,10 @@ std::vector<datum::test::Scenario> scenarios() {
       {"static_destructor_uses_the_api", scenario_static_destructor_uses_the_api},
       {"atexit_uses_the_api", scenario_atexit_uses_the_api},
       {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
+      {"device_memory_used_up", scenario_device_memory_used_up},
+      {"locked_memory_used_up", scenario_locked_memory_used_up},
+      {"mappings_used_up", scenario_mappings_used_up},
+      {"addresses_used_up", scenario_addresses_used_up},
   };
   if (scenarios_of_current_loader != nullptr) {
     const std::vector<Scenario> more = scenarios_of_current_loader();

@@ -27,6 +27,11 @@ int scenario_atexit_uses_the_api();
 
 int scenario_host_memory_under_address_limit();
 
+int scenario_device_memory_used_up();
+int scenario_locked_memory_used_up();
+int scenario_mappings_used_up();
+int scenario_addresses_used_up();
+
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 
