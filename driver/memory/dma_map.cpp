@@ -24,12 +24,15 @@ Error explain(Error error, const std::string& board, std::uint64_t bytes) {
 
 }  // namespace
 
-Result<Iova> DmaMap::map(std::span<std::byte> host, board::DmaAccess access) {
+Result<Iova> DmaMap::map(std::span<std::byte> host, board::DmaAccess access, int fd) {
   Result<Iova> iova = iovas_.take(host.size());
   if (!iova.ok()) {
     return iova;
   }
-  if (Status mapped = function_.dma_map(*iova, host, access); !mapped.ok()) {
+  const bool by_descriptor = fd >= 0 && function_.limits().prefers_descriptors;
+  Status mapped = by_descriptor ? function_.dma_map_fd(*iova, fd, 0, host.size(), access)
+                                : function_.dma_map(*iova, host, access);
+  if (!mapped.ok()) {
     iovas_.release(*iova, host.size());
     return explain(std::move(mapped).error(), board_address(), host.size());
   }

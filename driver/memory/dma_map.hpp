@@ -23,7 +23,11 @@ class DmaMap {
   /// `host` is aligned to granule_bytes() at both ends, stays mapped until unmap and may be mapped any number
   /// of times. out_of_host_memory: with the limit and the cure; insufficient_permissions: the memory cannot
   /// be accessed that way.
-  Result<Iova> map(std::span<std::byte> host, board::DmaAccess access);
+  Result<Iova> map(std::span<std::byte> host, board::DmaAccess access) { return map(host, access, -1); }
+
+  /// The same for memory that is a memfd from its offset 0 on; `fd` -1: it is not, or nobody knows it any
+  /// more. The descriptor may be closed afterwards.
+  Result<Iova> map(std::span<std::byte> host, board::DmaAccess access, int fd);
   /// Of map, whole. When it returns the board cannot reach the memory.
   void unmap(Iova iova, std::uint64_t bytes) noexcept;
 

@@ -45,7 +45,6 @@ Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std:
   if (Status built = piece->build(bytes, alignment); !built.ok()) {
     return std::move(built).error();
   }
-  piece->file_.reset();  // the mapping keeps it
   return piece;
 }
 
@@ -109,7 +108,8 @@ Status HostPiece::map_for(DmaMap& dma) {
     }
   }
   boards_.reserve(boards_.size() + 1);
-  Result<Iova> iova = dma.map({host_, align_up(bytes_, dma.granule_bytes())}, board::DmaAccess::read_write);
+  Result<Iova> iova =
+      dma.map({host_, align_up(bytes_, dma.granule_bytes())}, board::DmaAccess::read_write, file_.get());
   if (!iova.ok()) {
     return std::move(iova).error();
   }
@@ -199,6 +199,7 @@ Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment,
       return std::move(mapped).error();
     }
   }
+  pages.piece->close_file();  // the mapping keeps it
   return pages;
 }
 

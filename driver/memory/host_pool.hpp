@@ -24,10 +24,11 @@ class DmaMap;
 /// everywhere when it is destroyed.
 class HostPiece {
  public:
-  /// `bytes` is a multiple of 4 KiB. Contents are zero. out_of_host_memory.
+  /// `bytes` is a multiple of 4 KiB. Contents are zero. The file stays open until close_file, for boards that
+  /// prefer a descriptor. out_of_host_memory.
   static Result<std::unique_ptr<HostPiece>> create(AddressWindow& window, std::uint64_t bytes,
                                                    std::uint64_t alignment);
-  /// The same, and the file stays open, to be mapped at further places.
+  /// The same, for a piece whose file is to be mapped at further places.
   static Result<std::unique_ptr<HostPiece>> create_with_file(AddressWindow& window, std::uint64_t bytes);
   ~HostPiece();
   HostPiece(const HostPiece&) = delete;
@@ -35,6 +36,9 @@ class HostPiece {
 
   /// Makes the piece visible to the board of `dma` if it is not. out_of_host_memory with limit and cure.
   Status map_for(DmaMap& dma);
+  /// A process has few descriptors. Boards that the piece is mapped for later get the memory by its address.
+  void close_file() noexcept { file_.reset(); }
+
   /// The board is about to go.
   void unmap_for(DmaMap& dma) noexcept;
 
@@ -42,7 +46,7 @@ class HostPiece {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
-  /// Of create_with_file: owned by the piece, its byte 0 is the piece's first. Else -1.
+  /// Owned by the piece, its byte 0 is the piece's first. -1 after close_file.
   [[nodiscard]] int file() const noexcept { return file_.get(); }
 
   /// `dma` is one for which it was mapped.

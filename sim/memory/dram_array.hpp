@@ -33,6 +33,10 @@ class DramArray {
   /// beyond the memory; out_of_host_memory: no descriptor or mapping to be had.
   Result<UniqueFd> export_range(std::uint64_t first, std::uint64_t bytes);
 
+  /// The array's own file: device address by device address, but for what was exported. Sealed against a
+  /// change of its size.
+  [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+
   /// Bytes of host memory that the array's own file holds.
   [[nodiscard]] std::uint64_t resident_bytes() const noexcept;
 

@@ -41,7 +41,8 @@ struct PciAddress {
 struct FunctionInfo {
   std::string address;  ///< as it was opened: "vfio:0000:03:00.0", "rtl:seed=7", "model:"
   std::string name;     ///< for people: "Datum RTL board (Verilator)"
-  PciAddress pci;       ///< simulated boards have domain 0xda70 and count up the device number
+  PciAddress pci;       ///< boards simulated in this process have domain 0xda70, served ones
+                        ///< 0xda71, and count up the device number
   std::uint16_t vendor_id = 0;
   std::uint16_t device_id = 0;
   std::array<BarInfo, 6> bars{};
@@ -63,6 +64,7 @@ struct FunctionLimits {
   std::uint64_t max_locked_bytes = 0;        ///< memory that may be mapped at once; 0: no known limit
   DescriptorKinds can_export;                ///< export_memory
   DescriptorKinds can_import;                ///< dma_map of a descriptor
+  bool prefers_descriptors = false;          ///< the board reaches memory faster that came by dma_map_fd
   bool shareable_between_processes = false;  ///< a second process may open a board of its own and import
 };
 
