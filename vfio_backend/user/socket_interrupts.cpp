@@ -139,6 +139,11 @@ Result<SocketInterrupts::Seen> SocketInterrupts::wait(unsigned vector, int wake_
   if (ready <= 0) {
     return Seen::nothing;
   }
+  const bool closed = std::any_of(fds.begin(), fds.end(),
+                                  [](const pollfd& entry) { return (entry.revents & POLLNVAL) != 0; });
+  if (closed) {
+    return Error{ErrorCode::unknown, EBADF, "somebody else closed a descriptor of the board", {}};
+  }
   const bool raised = std::any_of(fds.begin() + notices + 1, fds.end(),
                                   [](const pollfd& entry) { return entry.revents != 0; });
   if (raised && consume(vector)) {
