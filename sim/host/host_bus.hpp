@@ -41,6 +41,13 @@ class HostBus {
   /// Whether an access of `requester` is under way.
   [[nodiscard]] bool busy(unsigned requester) const { return remote_ != nullptr && remote_->busy(requester); }
 
+  /// `requester` was stopped: what it gets for its next access is not older than that.
+  void forget(unsigned requester) {
+    if (remote_ != nullptr) {
+      remote_->forget(requester);
+    }
+  }
+
   /// Whether some access was found pending since the last call.
   [[nodiscard]] bool take_waits() noexcept { return std::exchange(waits_, false); }
 

@@ -22,6 +22,9 @@ class RemoteMemory {
   /// up.
   virtual Answer read(unsigned requester, std::uint64_t iova, std::span<std::byte> to) = 0;
   virtual Answer write(unsigned requester, std::uint64_t iova, std::span<const std::byte> from) = 0;
+  /// Nobody wants the answers of `requester`'s accesses any more: the next one is asked for anew, once those
+  /// under way are answered.
+  virtual void forget(unsigned requester) = 0;
   /// Whether an access of `requester` is not answered yet.
   [[nodiscard]] virtual bool busy(unsigned requester) const = 0;
 };

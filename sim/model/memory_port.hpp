@@ -42,6 +42,8 @@ class MemoryPort {
   /// The last access is under way on the host and must be made again.
   [[nodiscard]] bool pending() const noexcept { return host_.pending(); }
 
+  void forget(unsigned ring) { host_.forget(ring); }
+
   [[nodiscard]] bool busy(unsigned ring) const { return host_.busy(ring); }
 
   /// Memory of the board itself; shorter than `bytes`, or empty, where it ends.

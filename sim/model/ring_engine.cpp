@@ -26,6 +26,7 @@ void RingEngine::set_enabled(unsigned number, bool enabled) noexcept {
     ring.start();
   } else {
     ring.stop();
+    memory_.forget(number);
   }
 }
 
@@ -38,6 +39,9 @@ void RingEngine::ring_doorbell(unsigned number, std::uint32_t tail) noexcept {
 
 void RingEngine::reset() noexcept {
   rings_.fill({});
+  for (unsigned number = 0; number < ring_count; ++number) {
+    memory_.forget(number);
+  }
   watch_.forget_all();
   reports_ = {};
   park_recheck_ns_ = default_park_recheck_ns;

@@ -27,6 +27,7 @@ HostSlave::HostSlave(BoardPins& pins, HostBus& host, const Settings& settings)
 }
 
 void HostSlave::idle() noexcept {
+  host_.forget(0);
   reads_.clear();
   writes_.clear();
   write_data_.clear();

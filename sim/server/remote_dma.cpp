@@ -30,7 +30,12 @@ RemoteMemory::Answer RemoteDma::access(Key key, std::uint64_t iova, std::uint64_
     return Answer::refused;
   }
   auto& slot = slots_[key];
-  if (slot.state == State::idle || slot.iova != iova || slot.bytes != bytes) {
+  const bool late =
+      slot.state == State::pending && std::chrono::steady_clock::now() - slot.asked_at > most_answer_time;
+  if (slot.unwanted && !late) {
+    return Answer::pending;
+  }
+  if (slot.unwanted || slot.state == State::idle || slot.iova != iova || slot.bytes != bytes) {
     if (asked_.size() >= most_asked) {
       return Answer::refused;
     }
@@ -38,7 +43,6 @@ RemoteMemory::Answer RemoteDma::access(Key key, std::uint64_t iova, std::uint64_
     return Answer::pending;
   }
   if (slot.state == State::pending) {
-    const bool late = std::chrono::steady_clock::now() - slot.asked_at > most_answer_time;
     if (!late) {
       return Answer::pending;
     }
@@ -57,7 +61,7 @@ void RemoteDma::ask(Key key, Slot& slot, std::uint64_t iova, std::uint64_t bytes
   while (asked_.contains(next_id_)) {
     ++next_id_;
   }
-  slot = {next_id_, iova, bytes, State::pending, std::chrono::steady_clock::now(), {}};
+  slot = {next_id_, iova, bytes, State::pending, false, std::chrono::steady_clock::now(), {}};
   asked_.emplace(next_id_++, key);
   ++messages_;
   vfio_user::Header header;
@@ -67,6 +71,22 @@ void RemoteDma::ask(Key key, Slot& slot, std::uint64_t iova, std::uint64_t bytes
   auto body = vfio_user::as_message_body(vfio_user::DmaAccess{iova, bytes});
   body.insert(body.end(), data.begin(), data.end());
   outbox_.send(header, body);
+}
+
+void RemoteDma::forget(unsigned requester) {
+  const std::lock_guard lock(mutex_);
+  for (const bool write : {false, true}) {
+    const auto found = slots_.find({requester, write});
+    if (found == slots_.end()) {
+      continue;
+    }
+    auto& slot = found->second;
+    slot.unwanted = slot.state == State::pending;
+    if (!slot.unwanted) {
+      slot.state = State::idle;
+      slot.data.clear();
+    }
+  }
 }
 
 bool RemoteDma::busy(unsigned requester) const {
@@ -100,6 +120,10 @@ std::string RemoteDma::answered(const vfio_user::Message& reply) {
   auto& slot = slots_[key];
   if (slot.id != reply.header.id || slot.state != State::pending) {
     return {};  // it was given up
+  }
+  if (std::exchange(slot.unwanted, false)) {
+    slot.state = State::idle;
+    return {};
   }
   const auto command = key.second ? vfio_user::Command::dma_write : vfio_user::Command::dma_read;
   if ((reply.header.flags & vfio_user::flag_error) != 0) {

@@ -27,6 +27,7 @@ class RemoteDma final : public RemoteMemory {
 
   Answer read(unsigned requester, std::uint64_t iova, std::span<std::byte> to) override;
   Answer write(unsigned requester, std::uint64_t iova, std::span<const std::byte> from) override;
+  void forget(unsigned requester) override;
   [[nodiscard]] bool busy(unsigned requester) const override;
 
   /// A reply of the client. Empty, or why it is none to anything that was asked.
@@ -44,6 +45,7 @@ class RemoteDma final : public RemoteMemory {
     std::uint64_t iova = 0;
     std::uint64_t bytes = 0;
     State state = State::idle;
+    bool unwanted = false;  // while pending: its answer is dropped
     std::chrono::steady_clock::time_point asked_at;
     std::vector<std::byte> data;  // that was read
   };

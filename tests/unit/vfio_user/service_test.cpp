@@ -212,6 +212,31 @@ TEST_F(Service, given_a_ring_stopped_amid_an_access_when_asked_then_it_is_disabl
   EXPECT_FALSE(peer().readable(0)) << "nothing follows";
 }
 
+TEST_F(Service, given_a_ring_restarted_amid_an_access_when_the_old_answer_comes_then_it_is_not_taken) {
+  ASSERT_EQ(map(0x10000, 0x1000, 3), 0U);
+  const auto event = connect_vector(0);
+  set_bus_master(true);
+  start_ring(0x10000);
+  const auto old_fetch = peer().receive();
+  ASSERT_TRUE(old_fetch);
+  write<std::uint32_t>(register_bar, hw::ring_control(0), 0);
+  start_ring(0x10000);
+  expect_alive();
+  answer_read(*old_fetch, std::vector<std::byte>(sizeof(hw::Descriptor), std::byte{0xff}));
+  const auto fetch = peer().receive();
+  ASSERT_TRUE(fetch);
+  ASSERT_EQ(fetch->command(), Command::dma_read) << "the descriptor is asked for again";
+  const auto descriptor = reporting_nop();
+  answer_read(*fetch, std::as_bytes(std::span{descriptor.words}));
+  auto record = peer().receive();
+  ASSERT_TRUE(record);
+  ASSERT_EQ(record->command(), Command::dma_write);
+  EXPECT_EQ(vfio_user::read_body<std::uint32_t>(std::span{record->body}.subspan(16)), 7U);
+  record->body.resize(sizeof(vfio_user::DmaAccess));
+  answer_read(*record, {});
+  EXPECT_TRUE(raised(event));
+}
+
 TEST_F(Service, given_memory_that_the_client_refuses_when_the_board_reads_it_then_the_ring_faults) {
   set_bus_master(true);
   start_ring(0x77000);
