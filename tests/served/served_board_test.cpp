@@ -64,7 +64,7 @@ int scenario_copies() {
 int scenario_copies_without_end() {
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
   World world;
-  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, append_round_trips(world, 2000));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, append_round_trips(world, 20'000));
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, submit(world));
   std::ofstream(std::getenv("DATUM_TEST_STARTED")) << ::getpid();
   const auto code = zeCommandQueueSynchronize(world.queue.get(), UINT64_MAX);
