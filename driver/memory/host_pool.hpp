@@ -36,6 +36,7 @@ class HostPiece {
 
   /// Makes the piece visible to the board of `dma` if it is not. out_of_host_memory with limit and cure.
   Status map_for(DmaMap& dma);
+
   /// A process has few descriptors. Boards that the piece is mapped for later get the memory by its address.
   void close_file() noexcept { file_.reset(); }
 
