@@ -12,6 +12,7 @@
 #include <datum/board/backend.hpp>
 
 #include "vfio_backend/backend.hpp"
+#include "vfio_backend/user/user_backend.hpp"
 
 namespace datum {
 
@@ -97,11 +98,7 @@ Result<const board::Backend*> plugin_backend(std::string_view scheme) {
 
 Result<const board::Backend*> vfio_backend(std::string_view) { return &vfio::backend(); }
 
-Result<const board::Backend*> absent_backend(std::string_view scheme) {
-  return make_error(ErrorCode::dependency_unavailable,
-                    fmt::format("'{}:' boards are not built into this version", scheme),
-                    "use a simulated board: DATUM_BOARDS=rtl or DATUM_BOARDS=model");
-}
+Result<const board::Backend*> user_backend(std::string_view) { return &vfio_user::backend(); }
 
 /// A scheme and how to get at its backend. `listed`: its boards are used without being asked for.
 struct Row {
@@ -112,7 +109,7 @@ struct Row {
 
 constexpr Row rows[] = {
     {"vfio", vfio_backend, true},
-    {"vfio-user", absent_backend, false},
+    {"vfio-user", user_backend, false},
     {"rtl", plugin_backend, false},
     {"model", plugin_backend, false},
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <poll.h>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,6 +41,21 @@ constexpr unsigned rtl_wait_scale = 50;
 bool readable(int fd) {
   pollfd entry{fd, POLLIN, 0};
   return fd >= 0 && ::poll(&entry, 1, 0) > 0;
+}
+
+/// What the board's thread does again and again.
+Activity slice(Board& board, std::uint64_t cycles) {
+  Activity activity;
+  bool waits = false;
+  {
+    const Turn::Behind turn(board.turn);
+    activity = board.run(cycles);
+    waits = board.host.take_waits();
+  }
+  if (waits) {
+    std::this_thread::yield();  // the answer comes from another thread, and another process
+  }
+  return activity;
 }
 
 board::FunctionInfo describe(std::string address, const Board& board, const BoardNumber& number,
@@ -80,10 +96,7 @@ SimFunction::SimFunction(std::string address, std::unique_ptr<Board> board)
   limits_ = limits_of(*board_);
   if (!board_->options.step_locked) {
     const auto cycles = board_->options.scheme == Scheme::rtl ? rtl_slice_cycles : model_slice_cycles;
-    thread_ = std::make_unique<BoardThread>([board = board_.get(), cycles] {
-      const Turn::Behind turn(board->turn);
-      return board->run(cycles);
-    });
+    thread_ = std::make_unique<BoardThread>([board = board_.get(), cycles] { return slice(*board, cycles); });
   }
 }
 

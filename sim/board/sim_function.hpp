@@ -46,6 +46,10 @@ class SimFunction final : public board::PcieFunction {
   [[nodiscard]] std::uint64_t cycle();
   /// Takes the board off the bus.
   void lose(std::string reason);
+
+  /// What the board is made of, for who serves it to another process. Used under its turn.
+  [[nodiscard]] Board& board() noexcept { return *board_; }
+
   /// Bytes of host memory that hold the board's DRAM.
   [[nodiscard]] std::uint64_t resident_memory_bytes();
 

@@ -98,6 +98,17 @@ Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::ui
   return HostRange{memory, Mapping{base, bytes}, (seals & F_SEAL_SHRINK) != 0};
 }
 
+HostRange HostRange::of_shared(std::shared_ptr<const Mapping> whole, std::span<std::byte> memory,
+                               bool stays) {
+  HostRange range{memory, Mapping{}, stays};
+  range.shared_ = std::move(whole);
+  return range;
+}
+
+HostRange HostRange::of_elsewhere(std::uint64_t bytes) {
+  return HostRange{{static_cast<std::byte*>(nullptr), bytes}, Mapping{}, false};
+}
+
 std::uint64_t HostRange::read(std::uint64_t offset, std::span<std::byte> to) const noexcept {
   std::byte* const from = memory_.data() + offset;
   if (stays_) {

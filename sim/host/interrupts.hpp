@@ -29,6 +29,13 @@ class Interrupts {
   /// An eventfd that is written whenever any vector is raised.
   Result<int> any_descriptor();
 
+  /// From now on `vector` is raised by `fd`, a descriptor of another process; an invalid one: by nothing.
+  /// What was raised before and not consumed is raised again there. `vector` < vectors(). Writing to `fd`
+  /// never waits.
+  void connect(unsigned vector, UniqueFd fd);
+  /// Raised while nothing was connected.
+  [[nodiscard]] bool is_pending(unsigned vector);
+
   /// Whether `vector` (or any, for board::any_vector) was raised since it was last consumed; consumes it.
   bool consume(unsigned vector);
 
@@ -36,6 +43,7 @@ class Interrupts {
   struct Vector {
     bool raised = false;  // only while there is no descriptor, which keeps the count from then on
     UniqueFd fd;
+    UniqueFd foreign;
   };
 
   bool consume_locked(Vector& vector);
@@ -49,6 +57,8 @@ class Interrupts {
 [[nodiscard]] Result<UniqueFd> make_eventfd(std::uint64_t count);
 /// Adds one; an eventfd that is full is readable anyway.
 void signal_eventfd(int fd) noexcept;
+/// The same for a descriptor of another process, which may be anything, and full: never waits.
+void signal_foreign(int fd) noexcept;
 /// True if it was readable; its counter is 0 then.
 [[nodiscard]] bool drain_eventfd(int fd) noexcept;
 

@@ -40,6 +40,10 @@ class DramArray {
   /// board::PcieFunction::end_export.
   Status end_export(std::span<const board::DeviceRange> ranges);
 
+  /// The array's own file: device address by device address, but for what was exported. Sealed against a
+  /// change of its size.
+  [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
+
   /// Bytes of host memory that the array's own file holds.
   [[nodiscard]] std::uint64_t resident_bytes() const noexcept;
 

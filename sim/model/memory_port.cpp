@@ -129,13 +129,17 @@ CopyOutcome MemoryPort::bounce(Physical from, Physical to, std::uint64_t bytes) 
   while (done < bytes) {
     const auto piece = std::span{bounce_}.first(std::min<std::uint64_t>(bytes - done, bounce_bytes));
     const auto got = read({from.target, from.address + done}, piece);
+    const bool rest_is_coming = host_.pending();
+    if (got == 0) {
+      return {done, Side::read};
+    }
     const auto put = write({to.target, to.address + done}, piece.first(got));
     done += put;
     if (put < got) {
       return {done, Side::write};
     }
     if (got < piece.size()) {
-      return {done, Side::read};
+      return {done, rest_is_coming ? Side::none : Side::read};
     }
   }
   return {done, Side::none};

@@ -150,7 +150,6 @@ TEST_P(DmaContract, an_access_to_unmapped_memory_is_refused_and_reported) {
   ASSERT_FALSE(faults.empty());
   EXPECT_EQ(raw(faults[0].iova), raw(iova) + 0x40);
   EXPECT_EQ(faults[0].tried, board::DmaAccess::write);
-  EXPECT_GT(faults[0].cycle, 0U);
   EXPECT_TRUE(function().take_dma_faults().empty());
 }
 

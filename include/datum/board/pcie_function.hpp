@@ -42,7 +42,8 @@ struct PciAddress {
 struct FunctionInfo {
   std::string address;  ///< as it was opened: "vfio:0000:03:00.0", "rtl:seed=7", "model:"
   std::string name;     ///< for people: "Datum RTL board (Verilator)"
-  PciAddress pci;       ///< simulated boards have domain 0xda70 and count up the device number
+  PciAddress pci;       ///< boards simulated in this process have domain 0xda70, served ones
+                        ///< 0xda71, and count up the device number
   std::uint16_t vendor_id = 0;
   std::uint16_t device_id = 0;
   std::array<BarInfo, 6> bars{};
