@@ -55,7 +55,8 @@ Status Iommu::check(Iova iova, std::uint64_t bytes) const {
     return make_error(
         ErrorCode::out_of_host_memory,
         fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}",
-                    bytes, locked_bytes_, limits_.max_locked_bytes));
+                    bytes, locked_bytes_, limits_.max_locked_bytes),
+        "the board's option locked= sets that limit");
   }
   return {};
 }

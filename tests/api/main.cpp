@@ -19,6 +19,8 @@ std::vector<datum::test::Scenario> scenarios() {
       {"init_from_many_threads", scenario_init_from_many_threads},
       {"init_fails", scenario_init_fails},
       {"init_fails_without_a_word", scenario_init_fails_without_a_word},
+      {"init_fails_without_descriptors", scenario_init_fails_without_descriptors},
+      {"init_fails_without_address_space", scenario_init_fails_without_address_space},
       {"init_and_copy", scenario_init_and_copy},
       {"fork_then_use_parents_handles", scenario_fork_then_use_parents_handles},
       {"fork_then_initialise_again", scenario_fork_then_initialise_again},
@@ -27,6 +29,12 @@ std::vector<datum::test::Scenario> scenarios() {
       {"exit_while_a_thread_waits", scenario_exit_while_a_thread_waits},
       {"static_destructor_uses_the_api", scenario_static_destructor_uses_the_api},
       {"atexit_uses_the_api", scenario_atexit_uses_the_api},
+      {"first_thread_ends_alone", scenario_first_thread_ends_alone},
+      {"first_thread_ends_and_atexit_uses_the_api", scenario_first_thread_ends_and_atexit_uses_the_api},
+      {"first_thread_ends_with_work_in_flight", scenario_first_thread_ends_with_work_in_flight},
+      {"thread_works_on_after_the_first", scenario_thread_works_on_after_the_first},
+      {"waits_without_descriptors", scenario_waits_without_descriptors},
+      {"descriptors_are_closed_by_others", scenario_descriptors_are_closed_by_others},
       {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
   };
 }
