@@ -46,7 +46,8 @@ class RingScheduler {
 
   /// `context` has the device.
   std::shared_ptr<Stream> open_stream(Context& context);
-  /// handle_object_in_use when work is outstanding and does not end within a moment. The stream takes no
+  /// handle_object_in_use when work is outstanding and does not end within a moment; work that waits for an
+  /// event that was destroyed is ended instead. The stream takes no
   /// submissions afterwards.
   Status close_stream(Stream& stream);
   /// The words of host steps, made at first need. The stream's owner serialises.
@@ -76,6 +77,8 @@ class RingScheduler {
   void pump();
   /// The host changed a word that rings, streams or threads may wait for.
   void host_changed_word();
+  /// Keeps what went wrong; the number goes into words that wait for it.
+  [[nodiscard]] std::uint32_t note_failure(Error error);
   /// What a failure's number stands for.
   [[nodiscard]] Error failure(std::uint32_t number);
 

@@ -4,6 +4,7 @@ set(DATUM_COMMAND_SOURCES
   command_queue.cpp
   copy_command.cpp
   counter.cpp
+  destroyed_events.cpp
   event.cpp
   event_commands.cpp
   event_pool.cpp

@@ -50,10 +50,12 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   for (SubmittedKeep& kept : submission.keeps) {
     s.keeps_.push_back({before + kept.items, std::move(kept.keep)});
   }
-  if (!s.keeps_.empty()) {
-    for (std::size_t index = 0; index < submission.items.size(); ++index) {
-      if (submission.items[index].signals) {
-        submission.items[index].event->set_debt(stream, before + index + 1);
+  for (std::size_t index = 0; index < submission.items.size(); ++index) {
+    const StreamItem& item = submission.items[index];
+    if (item.signals) {
+      item.event->signal_begun();
+      if (!s.keeps_.empty()) {
+        item.event->set_debt(stream, before + index + 1);
       }
     }
   }
@@ -120,12 +122,6 @@ void StreamFeeder::retire(Stream& stream, std::uint32_t from, Aftermath& after) 
     }
   }
   finish_positions(stream, after);
-}
-
-void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
-  if (note.event->release()) {
-    after.last_references.push_back(note.event);
-  }
 }
 
 void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {

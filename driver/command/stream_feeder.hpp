@@ -52,6 +52,8 @@ class StreamFeeder {
   void fail(Stream& stream, Error error, Aftermath& after);
   /// Ends everything.
   void fail_all(const Error& error, Aftermath& after);
+  /// Something outstanding waits for an event that was destroyed unsignalled.
+  [[nodiscard]] static bool waits_for_destroyed_event(Stream& stream);
   /// The stream is about to be deleted; it has nothing outstanding.
   void forget(Stream& stream);
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
 #include <datum/board/backend.hpp>
 
 #include "vfio_backend/backend.hpp"
@@ -43,7 +44,8 @@ Result<std::filesystem::path> find_plugin() {
   std::error_code ignored;
   if (const char* named = std::getenv(plugin_variable); named != nullptr && *named != '\0') {
     if (!std::filesystem::exists(named, ignored)) {
-      return plugin_error(fmt::format("{} names '{}', which does not exist", plugin_variable, named));
+      return plugin_error(
+          fmt::format("{} names '{}', which does not exist", plugin_variable, shown_text(named)));
     }
     return std::filesystem::path(named);
   }
@@ -129,9 +131,10 @@ Result<const board::Backend*> backend_of(std::string_view address) {
       return row.find(scheme);
     }
   }
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no board address: unknown scheme '{}'", address, scheme),
-                    "schemes: " + known_schemes());
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("'{}' is no board address: unknown scheme '{}'", shown_text(address), shown_text(scheme)),
+      "schemes: " + known_schemes());
 }
 
 /// "rtl" is short for "rtl:".

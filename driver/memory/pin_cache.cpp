@@ -62,7 +62,8 @@ Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess a
                  fmt::format("the {} bytes at {:#x} cannot be brought into memory", bytes, first),
                  {}};
   }
-  return not_accessible(first, bytes, writes(access), errno);
+  // ENOMEM says here that nothing is mapped, and reads as if memory had run out.
+  return not_accessible(first, bytes, writes(access), errno == ENOMEM ? 0 : errno);
 }
 
 }  // namespace
@@ -92,7 +93,10 @@ Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes,
   const std::scoped_lock lock(mutex_);
   Result<std::vector<std::uint64_t>> held = hold(pages, access);
   if (!held.ok()) {
-    return std::move(held).error();
+    // Whole pages were refused; the caller knows only what it asked for.
+    return held.error().code == ErrorCode::invalid_argument
+               ? not_accessible(address, bytes, writes(access), held.error().errno_value)
+               : std::move(held).error();
   }
   const std::uint64_t token = next_token_++;
   try {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
+
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
@@ -126,7 +128,7 @@ Result<std::unique_ptr<Driver>> Driver::open(const std::vector<std::string>& add
     Result<std::unique_ptr<Board>> board = Board::open(address);
     if (!board.ok()) {
       Error error = std::move(board).error();
-      error.message = fmt::format("the board {} cannot be used: {}", address, error.message);
+      error.message = fmt::format("the board {} cannot be used: {}", shown_text(address), error.message);
       return error;
     }
     boards.push_back(std::move(*board));

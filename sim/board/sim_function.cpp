@@ -35,6 +35,8 @@ constexpr std::uint64_t parked_skip_ns = 1'000'000;
 /// Enough for every parked ring to look at its word and park again, so that a caller finds the board
 /// quiescent afterwards.
 constexpr std::uint64_t parked_look_cycles = 65536;
+/// How often a vector is looked at for which there is no descriptor.
+constexpr std::uint64_t poll_interval_ns = 1'000'000;
 /// RTL runs some hundred times slower than a card.
 constexpr unsigned rtl_wait_scale = 50;
 
@@ -195,16 +197,21 @@ Result<board::WaitOutcome> SimFunction::wait(unsigned vector, int wake_fd, std::
                                      : wait_running(vector, wake_fd, deadline_ns);
 }
 
+/// -1: the process has none left for this vector, which has to be looked at in intervals then.
+int SimFunction::descriptor_to_wait_for(unsigned vector) {
+  if (vector == board::any_vector) {
+    return board_->interrupts.any_descriptor();
+  }
+  const auto own = board_->interrupts.descriptor(vector);
+  return own ? *own : -1;
+}
+
 Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_fd,
                                                      std::uint64_t deadline_ns) {
-  auto event = vector == board::any_vector ? board_->interrupts.any_descriptor()
-                                           : board_->interrupts.descriptor(vector);
-  if (!event) {
-    return std::move(event).error();
-  }
+  const int event = descriptor_to_wait_for(vector);
   for (;;) {
     if (vector == board::any_vector) {
-      static_cast<void>(drain_eventfd(*event));  // before the look, so that a later one is seen
+      static_cast<void>(drain_eventfd(event));  // before the look, so that a later one is seen
     }
     if (board_->interrupts.consume(vector)) {
       return board::WaitOutcome::interrupt;
@@ -217,12 +224,13 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     }
     const auto now = Timebase::host_now_ns();
     const auto left_ns = deadline_ns > now ? deadline_ns - now : 0;
-    const timespec timeout{static_cast<time_t>(left_ns / 1'000'000'000U),
-                           static_cast<long>(left_ns % 1'000'000'000U)};
+    const auto sleep_ns = event < 0 ? std::min(left_ns, poll_interval_ns) : left_ns;
+    const timespec timeout{static_cast<time_t>(sleep_ns / 1'000'000'000U),
+                           static_cast<long>(sleep_ns % 1'000'000'000U)};
     std::array<pollfd, 3> fds{
-        {{*event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
-    const auto ready =
-        ::ppoll(fds.data(), fds.size(), deadline_ns == board::no_deadline ? nullptr : &timeout, nullptr);
+        {{event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
+    const bool for_ever = deadline_ns == board::no_deadline && event >= 0;
+    const auto ready = ::ppoll(fds.data(), fds.size(), for_ever ? nullptr : &timeout, nullptr);
     if (ready < 0 && errno != EINTR) {
       return Error{ErrorCode::unknown, errno, "waiting for an interrupt failed", {}};
     }
@@ -233,7 +241,7 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     if (ready > 0 && fds[0].revents == 0 && fds[2].revents != 0) {
       return board::WaitOutcome::woken;
     }
-    if (ready == 0 || left_ns == 0) {
+    if ((ready == 0 && sleep_ns == left_ns) || left_ns == 0) {
       return ready > 0 && board_->interrupts.consume(vector) ? board::WaitOutcome::interrupt
                                                              : board::WaitOutcome::deadline;
     }

@@ -59,6 +59,7 @@ class SimFunction final : public board::PcieFunction {
   void wake() noexcept;
   Status map(Iova iova, Result<HostRange> range, std::uint64_t bytes, board::DmaAccess access);
   [[nodiscard]] Status check_map(Iova iova, std::uint64_t bytes);
+  [[nodiscard]] int descriptor_to_wait_for(unsigned vector);
   Result<board::WaitOutcome> wait_running(unsigned vector, int wake_fd, std::uint64_t deadline_ns);
   Result<board::WaitOutcome> wait_stepping(unsigned vector, int wake_fd, std::uint64_t deadline_ns);
   [[nodiscard]] bool skip_idle_time(const Activity& activity, std::uint64_t deadline_ns);

@@ -100,18 +100,6 @@ Result<int> Interrupts::descriptor(unsigned vector) {
   return entry.fd.get();
 }
 
-Result<int> Interrupts::any_descriptor() {
-  const std::lock_guard lock(mutex_);
-  if (!any_.valid()) {
-    auto made = make_eventfd(0);
-    if (!made) {
-      return std::move(made).error();
-    }
-    any_ = std::move(made).value();
-  }
-  return any_.get();
-}
-
 bool Interrupts::consume_locked(Vector& vector) {
   return vector.fd.valid() ? drain_eventfd(vector.fd.get()) : std::exchange(vector.raised, false);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <datum/base/result.hpp>
@@ -11,11 +12,13 @@
 
 namespace datum::sim {
 
-/// Safe from any thread. Descriptors are made when they are first asked for: a board with 66 vectors mostly
-/// needs one or two.
+/// Safe from any thread. The descriptor of all vectors is there from the start, so that a process that has
+/// none left can still wait; that of a single vector is made when it is first asked for: a board with 66
+/// vectors mostly needs one or two.
 class Interrupts {
  public:
-  explicit Interrupts(unsigned vectors) : vectors_(vectors) {}
+  /// `any`: the descriptor of all vectors; invalid where nobody waits (tests of parts).
+  explicit Interrupts(unsigned vectors, UniqueFd any = {}) : vectors_(vectors), any_(std::move(any)) {}
 
   [[nodiscard]] unsigned vectors() const noexcept { return static_cast<unsigned>(vectors_.size()); }
 
@@ -26,8 +29,9 @@ class Interrupts {
   /// The eventfd of a vector, owned by this object. invalid_argument: no such vector; out_of_host_memory: no
   /// descriptor to be had.
   Result<int> descriptor(unsigned vector);
+
   /// An eventfd that is written whenever any vector is raised.
-  Result<int> any_descriptor();
+  [[nodiscard]] int any_descriptor() const noexcept { return any_.get(); }
 
   /// From now on `vector` is raised by `fd`, a descriptor of another process; an invalid one: by nothing.
   /// What was raised before and not consumed is raised again there. `vector` < vectors(). Writing to `fd`

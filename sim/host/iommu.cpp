@@ -58,7 +58,7 @@ Status Iommu::check(Iova iova, std::uint64_t bytes) const {
         ErrorCode::out_of_host_memory,
         fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}",
                     bytes, locked_bytes_, limits_.max_locked_bytes),
-        "free host memory, or give the board's address more with locked=");
+        "the board's option locked= sets that limit");
   }
   return {};
 }
