@@ -51,6 +51,12 @@ std::shared_ptr<MemoryBacking> MemoryBacking::take_imported(std::unique_ptr<Impo
   return backing;
 }
 
+MemoryBacking::MemoryBacking() noexcept = default;
+
+MemoryBacking::MemoryBacking(void* base) noexcept : pinned_(true) {
+  pages_.host = static_cast<std::byte*>(base);
+}
+
 MemoryBacking::~MemoryBacking() {
   if (elsewhere_ != nullptr && !elsewhere_->end()) {
     return;  // nobody gets these pages again

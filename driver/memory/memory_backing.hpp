@@ -76,10 +76,10 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   void wait_for_board() noexcept;
 
  protected:
-  MemoryBacking() = default;
+  MemoryBacking() noexcept;
 
   /// Pinned memory at `base`, of which a derived class holds the pins.
-  explicit MemoryBacking(void* base) noexcept : pinned_(true) { pages_.host = static_cast<std::byte*>(base); }
+  explicit MemoryBacking(void* base) noexcept;
 
  private:
   friend class BackingList;
