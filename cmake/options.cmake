@@ -5,7 +5,7 @@ set_property(CACHE DATUM_SANITIZE PROPERTY STRINGS "" "address,undefined" "threa
 option(DATUM_WITH_RTL "Build the Verilated board, so that rtl: addresses work" ON)
 
 # The order is that of dependence: a folder may link targets of those before it.
-set(DATUM_FOLDERS "include;rtl_model;sim;vfio_backend;driver;tools;tests" CACHE STRING "Folders to build, those that are needed first")
+set(DATUM_FOLDERS "include;vfio_user;rtl_model;sim;vfio_backend;driver;tools;tests" CACHE STRING "Folders to build, those that are needed first")
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)

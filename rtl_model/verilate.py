@@ -2,10 +2,12 @@
 """Runs Verilator and gathers the C++ files it writes, whose number is not known before, into files of fixed names.
 
 <prefix>_slow.cpp gets what runs once, <prefix>_fast_0.cpp and following what runs in every cycle. So the build system can run Verilator
-as an ordinary build step, and no error in the RTL keeps the project from being configured.
+as an ordinary build step, and no error in the RTL keeps the project from being configured. Verilator runs in the folder of the
+sources and knows them by their relative names, so its output is the same in every clone, and a compiler cache serves them all.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,14 +32,23 @@ def balanced(files: list[Path], count: int) -> list[list[Path]]:
     return shares
 
 
+def relative(argument: str, root: Path) -> str:
+    """A file below `root` by its name there; anything else as it is."""
+    path = Path(argument)
+    return str(path.relative_to(root)) if path.is_absolute() and path.is_relative_to(root) else argument
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--verilator", required=True)
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--root", type=Path, required=True, help="the folder of the sources")
     parser.add_argument("--fast-files", type=int, default=2)
     parser.add_argument("rest", nargs=argparse.REMAINDER, help="-- and arguments of Verilator")
     options = parser.parse_args(arguments)
+    # By its textual name: the sources may be named through a symbolic link.
+    options.root = Path(os.path.abspath(options.root))
     directory, prefix = options.directory, options.prefix
     directory.mkdir(parents=True, exist_ok=True)
     outputs = [f"{prefix}_slow.cpp"] + [f"{prefix}_fast_{i}.cpp" for i in range(options.fast_files)]
@@ -45,8 +56,9 @@ def main(arguments: list[str]) -> int:
         if path.name not in outputs:
             path.unlink()
     rest = options.rest[1:] if options.rest[:1] == ["--"] else options.rest
-    command = [options.verilator, "--cc", "--prefix", prefix, "--Mdir", str(directory), *rest]
-    result = subprocess.run(command, check=False)
+    command = [options.verilator, "--cc", "--prefix", prefix, "--Mdir", str(directory.absolute())]
+    command += [relative(argument, options.root) for argument in rest]
+    result = subprocess.run(command, cwd=options.root, check=False)
     if result.returncode != 0:
         return result.returncode
     written = [path for path in directory.glob(f"{prefix}*.cpp") if path.name not in outputs]

@@ -52,7 +52,7 @@ function(datum_add_verilated_model target)
   endforeach()
   add_custom_command(OUTPUT "${slow}" ${fast}
     COMMAND "${Python3_EXECUTABLE}" -B "${script}" --verilator "${DATUM_VERILATOR}" --prefix "${arg_PREFIX}"
-            --directory "${directory}" --fast-files ${arg_FAST_FILES}
+            --root "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/.." --directory "${directory}" --fast-files ${arg_FAST_FILES}
             -- --top-module "${arg_TOP}" ${arg_ARGUMENTS} ${arg_WAIVERS} ${arg_SOURCES}
     DEPENDS ${arg_SOURCES} ${arg_WAIVERS} "${script}" "${DATUM_VERILATOR}"
     COMMENT "Verilating ${arg_TOP} as ${arg_PREFIX}" VERBATIM)

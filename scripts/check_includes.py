@@ -16,20 +16,21 @@ ALLOWED = {
     "driver/command": ["driver/object", "driver/memory", "driver/device", "include"],
     "driver/memory": ["driver/device", "include"],
     "driver/device": ["include"],
-    "vfio_backend": ["include"],
-    "sim": ["include", "rtl_model/verilated_runtime"],
+    "vfio_user": ["include"],
+    "vfio_backend": ["include", "vfio_user"],
+    "sim": ["include", "vfio_user", "rtl_model/verilated_runtime"],
     "rtl_model/verilated_runtime": [],
     "rtl_model/bench": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench"],
-    "tests": ["include", "driver", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
+    "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
 }
 
 # The one place where the driver learns which backends are linked into it.
 EXCEPTIONS = {"driver/device/backend_table.cpp": ["vfio_backend"]}
 
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".c", ".cc", ".hh", ".inc"}
-TOP_FOLDERS = ("include", "driver", "vfio_backend", "sim", "rtl_model", "tools", "tests")
+TOP_FOLDERS = ("include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model", "tools", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 # What Verilator writes goes by these names and lies in the build folder.
 VERILATED = re.compile(r"^(V[A-Za-z0-9_]+|verilated\w*)\.h$")

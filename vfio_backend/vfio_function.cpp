@@ -115,6 +115,8 @@ void VfioFunction::describe(const CardAddress& address) {
   limits_.can_import.memfd = true;
   limits_.can_export.dma_buf =
       bars_[0] != nullptr && bars_[2] != nullptr && exports_memory(syscalls_, device_fd_.get());
+  limits_.exportable_memories = limits_.can_export.dma_buf ? 1 : 0;
+  limits_.exports_end = false;
   limits_.shareable_between_processes = false;
 }
 
@@ -330,14 +332,21 @@ Status VfioFunction::health() {
   return {};
 }
 
-Result<UniqueFd> VfioFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
+Result<UniqueFd> VfioFunction::export_memory(std::span<const board::DeviceRange> ranges, std::string_view) {
   if (!limits_.can_export.dma_buf) {
     return make_error(
         ErrorCode::unsupported_feature,
         fmt::format("{}: this kernel makes no descriptors of a card's memory", device_.description()),
         "Linux 6.19 and newer, built with VFIO_PCI_DMABUF");
   }
-  return export_as_dma_buf(syscalls_, device_, device_fd_.get(), *bars_[0], first, bytes);
+  return export_as_dma_buf(syscalls_, device_, device_fd_.get(), *bars_[0], ranges);
+}
+
+/// A dma-buf is for good: the kernel neither takes it back nor tells who still has it.
+Status VfioFunction::end_export(std::span<const board::DeviceRange>) {
+  return make_error(ErrorCode::unsupported_feature,
+                    fmt::format("{}: a dma-buf of its memory cannot be taken back while the card is open",
+                                device_.description()));
 }
 
 void VfioFunction::relax() noexcept {

@@ -44,7 +44,8 @@ class VfioFunction final : public board::PcieFunction {
 
   std::vector<board::DmaFault> take_dma_faults() override { return {}; }
 
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
+  Status end_export(std::span<const board::DeviceRange> ranges) override;
   void relax() noexcept override;
 
   [[nodiscard]] KernelInterface kernel_interface() const noexcept { return space_->kind(); }

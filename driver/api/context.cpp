@@ -11,6 +11,7 @@
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/command/ring_scheduler.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -150,9 +151,20 @@ ze_result_t zeContextDestroy(ze_context_handle_t hContext) {
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
-  if (context->has_children()) {
+  if (context->driver().owns(*context)) {
     return refuse(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
-                  "queues, command lists or event pools of hContext are still there");
+                  "hContext is the driver's default context, which lives as long as the driver");
+  }
+  if (context->has_children()) {
+    for (Device* device : context->devices()) {
+      device->rings().pump();  // memory that was freed in use may be unused by now
+    }
+  }
+  if (context->has_children()) {
+    return refuse(
+        ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE,
+        "queues, command lists or event pools of hContext are still there, or commands in flight use "
+        "memory that was freed with DEFER_FREE");
   }
   if (!unregister_handle(context->handle())) {
     return refuse_handle(hContext, "hContext");  // another thread was first

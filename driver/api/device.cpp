@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "driver/api/bandwidth.hpp"
 #include "driver/api/device_identity.hpp"
 #include "driver/api/event_capabilities.hpp"
 #include "driver/api/extension_chain.hpp"
@@ -138,7 +139,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
       found_flags.mutableCommandFlags = mutable_command_flags;
     } else if (type == ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES) {
       static_cast<ze_device_usablemem_size_ext_properties_t*>(structure)->currUsableMemSize =
-          found.device->heap(0).free_bytes();
+          usable_memory(*found.device, found.device->heap(0));
     }
     return ZE_RESULT_SUCCESS;
   });
@@ -202,6 +203,14 @@ zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t* pCo
     }
     group.maxMemoryFillPatternSize = fill_pattern_bytes;
     group.numQueues = found.device->queue_count();
+    if (group.stype == ZE_STRUCTURE_TYPE_COMMAND_QUEUE_GROUP_PROPERTIES) {
+      for_each_output_extension(group.pNext, [&](ze_structure_type_t type, void* structure) {
+        if (type == ZE_STRUCTURE_TYPE_COPY_BANDWIDTH_EXP_PROPERTIES) {
+          fill_copy_bandwidth(*found.device, *static_cast<ze_copy_bandwidth_exp_properties_t*>(structure));
+        }
+        return ZE_RESULT_SUCCESS;
+      });
+    }
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -219,10 +228,20 @@ ze_result_t zeDeviceGetP2PProperties(ze_device_handle_t hDevice, ze_device_handl
   if (pP2PProperties == nullptr) {
     return refuse_null_pointer("pP2PProperties");
   }
-  // The specification makes every device a full peer of its own.
-  pP2PProperties->flags =
-      device == peer ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS | ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS : 0;
-  return ZE_RESULT_SUCCESS;
+  // The specification makes every device a full peer of its own; across the bus there are no atomics.
+  pP2PProperties->flags = device->can_access(*peer) ? ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS : 0;
+  if (device == peer) {
+    pP2PProperties->flags |= ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS;
+  }
+  if (pP2PProperties->stype != ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES) {
+    return ZE_RESULT_SUCCESS;
+  }
+  return for_each_output_extension(pP2PProperties->pNext, [&](ze_structure_type_t type, void* structure) {
+    if (type == ZE_STRUCTURE_TYPE_DEVICE_P2P_BANDWIDTH_EXP_PROPERTIES) {
+      fill_p2p_bandwidth(*device, *peer, *static_cast<ze_device_p2p_bandwidth_exp_properties_t*>(structure));
+    }
+    return ZE_RESULT_SUCCESS;
+  });
 }
 
 ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t hDevice, ze_device_handle_t hPeerDevice,
@@ -238,7 +257,7 @@ ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t hDevice, ze_device_handle_t
   if (value == nullptr) {
     return refuse_null_pointer("value");
   }
-  *value = device == peer ? 1 : 0;
+  *value = device->can_access(*peer) ? 1 : 0;
   return ZE_RESULT_SUCCESS;
 }
 

@@ -3,27 +3,25 @@
 #include <cstring>
 #include <string_view>
 
+#include "driver/api/bandwidth.hpp"
+#include "driver/api/device_identity.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/command/ring_scheduler.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum::api {
 namespace {
 
-constexpr std::uint32_t data_bus_bits = 512;  // of the board contract's memory ports
 constexpr std::string_view memory_names[] = {"DRAM", "on-chip memory"};
-
-std::uint32_t bytes_per_ns(std::uint64_t clock_hz) noexcept {
-  return static_cast<std::uint32_t>(data_bus_bits / 8 * clock_hz / 1'000'000'000);
-}
 
 void fill_memory(Device& device, std::uint32_t ordinal, ze_device_memory_properties_t& properties) {
   properties.flags = 0;
   properties.maxClockRate = static_cast<std::uint32_t>(device.board().capabilities().clock_hz / 1'000'000);
-  properties.maxBusWidth = data_bus_bits;
+  properties.maxBusWidth = memory_port_bits;
   properties.totalSize = device.heap(ordinal).total_bytes();
   std::memset(properties.name, 0, sizeof(properties.name));
   std::memcpy(properties.name, memory_names[ordinal].data(), memory_names[ordinal].size());
@@ -33,12 +31,17 @@ void fill_memory_extension(Device& device, std::uint32_t ordinal,
                            ze_device_memory_ext_properties_t& properties) {
   properties.type = ordinal == 0 ? ZE_DEVICE_MEMORY_EXT_TYPE_DDR4 : ZE_DEVICE_MEMORY_EXT_TYPE_SRAM;
   properties.physicalSize = device.heap(ordinal).total_bytes();
-  properties.readBandwidth = bytes_per_ns(device.board().capabilities().clock_hz);
+  properties.readBandwidth = memory_bandwidth(device);
   properties.writeBandwidth = properties.readBandwidth;
   properties.bandwidthUnit = ZE_BANDWIDTH_UNIT_BYTES_PER_NANOSEC;
 }
 
 }  // namespace
+
+std::uint64_t usable_memory(Device& device, const DeviceHeap& heap) {
+  device.rings().pump();  // work that has ended gives back what was freed while it ran
+  return heap.available_bytes();
+}
 
 ze_result_t zeDeviceGetMemoryProperties(ze_device_handle_t hDevice, uint32_t* pCount,
                                         ze_device_memory_properties_t* pMemProperties) {

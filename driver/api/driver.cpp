@@ -15,6 +15,8 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/object/context.hpp"
+#include "driver/object/device.hpp"
 
 namespace datum::api {
 namespace {
@@ -54,6 +56,11 @@ constexpr std::array extensions = {
     Extension{ZE_IMAGE_MEMORY_PROPERTIES_EXP_NAME, ZE_IMAGE_MEMORY_PROPERTIES_EXP_VERSION_1_0},
     Extension{ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_NAME, ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_1_0},
     Extension{ZE_IMAGE_FORMAT_SUPPORT_EXT_NAME, ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
+    Extension{ZE_IPC_MEM_HANDLE_TYPE_EXT_NAME, ZE_IPC_MEM_HANDLE_TYPE_EXT_VERSION_1_0},
+    Extension{ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME, ZE_EXTERNAL_MEMMAP_SYSMEM_EXT_VERSION_1_0},
+    Extension{ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_SUB_ALLOCATIONS_EXP_VERSION_1_0},
+    Extension{ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_VERSION_1_0},
+    Extension{ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_DEVICE_IP_VERSION_VERSION_1_0},
     Extension{ZEX_DATUM_BOARD_CLOCK_NAME, ZEX_DATUM_BOARD_CLOCK_VERSION},
 };
 
@@ -68,6 +75,20 @@ ze_result_t zeDriverGetApiVersion(ze_driver_handle_t hDriver, ze_api_version_t* 
   }
   *version = ZE_API_VERSION_1_17;
   return ZE_RESULT_SUCCESS;
+}
+
+ze_context_handle_t zeDriverGetDefaultContext(ze_driver_handle_t hDriver) {
+  Driver* driver = find<Driver>(hDriver);
+  if (driver == nullptr) {
+    refuse_handle(hDriver, "hDriver");
+    return nullptr;
+  }
+  const Result<Context*> context = driver->default_context();
+  if (!context.ok()) {
+    answer(context.error());
+    return nullptr;
+  }
+  return reinterpret_cast<ze_context_handle_t>((*context)->handle());
 }
 
 ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properties_t* pDriverProperties) {
@@ -89,20 +110,26 @@ ze_result_t zeDriverGetProperties(ze_driver_handle_t hDriver, ze_driver_properti
           ddi_handles_usable() ? ZE_DRIVER_DDI_HANDLE_EXT_FLAG_DDI_HANDLE_EXT_SUPPORTED : 0;
     } else if (stype == ZE_STRUCTURE_TYPE_DRIVER_MEMORY_FREE_EXT_PROPERTIES) {
       static_cast<ze_driver_memory_free_ext_properties_t*>(structure)->freePolicies =
-          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
+          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE |
+          ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
     }
     return ZE_RESULT_SUCCESS;
   });
 }
 
 ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t hDriver, ze_driver_ipc_properties_t* pIpcProperties) {
-  if (find<Driver>(hDriver) == nullptr) {
+  Driver* driver = find<Driver>(hDriver);
+  if (driver == nullptr) {
     return refuse_handle(hDriver, "hDriver");
   }
   if (pIpcProperties == nullptr) {
     return refuse_null_pointer("pIpcProperties");
   }
-  pIpcProperties->flags = 0;
+  const bool all_share = std::ranges::all_of(driver->devices(), [](const std::unique_ptr<Device>& device) {
+    const board::FunctionLimits& limits = device->board().function().limits();
+    return limits.can_export.memfd && limits.can_import.memfd && limits.shareable_between_processes;
+  });
+  pIpcProperties->flags = all_share ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
   return ZE_RESULT_SUCCESS;
 }
 

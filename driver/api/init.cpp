@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "driver/api/handles.hpp"
 #include "driver/api/result.hpp"
@@ -38,7 +39,11 @@ void tell_of_unknown_attitude() {
 
 Result<Driver*> driver_of_process() {
   use_handle_prefix(ddi_handle_prefix());
-  return ensure_driver();
+  try {
+    return ensure_driver();
+  } catch (const std::bad_alloc&) {
+    return make_error(ErrorCode::out_of_host_memory, "no memory was left to open the boards");
+  }
 }
 
 /// SUCCESS; else UNINITIALIZED, whatever the reason was, because a loader goes on to other drivers after that
@@ -49,9 +54,9 @@ ze_result_t initialise() {
     tell_of_unknown_attitude();
     return ZE_RESULT_SUCCESS;
   }
-  const ze_result_t code = answer(driver.error());
+  static_cast<void>(answer(driver.error()));
   tell_once();
-  return code == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY ? code : ZE_RESULT_ERROR_UNINITIALIZED;
+  return ZE_RESULT_ERROR_UNINITIALIZED;
 }
 
 ze_result_t give_driver(uint32_t* count, ze_driver_handle_t* drivers) {

@@ -1,5 +1,6 @@
-// Allocations: making, freeing, asking about them.
+// Allocations: making them and asking about them.
 #include <algorithm>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -8,7 +9,6 @@
 #include "driver/api/memory_descriptors.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
-#include "driver/command/ring_scheduler.hpp"
 #include "driver/memory/address_window.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -18,7 +18,18 @@ namespace {
 
 constexpr ze_device_mem_alloc_flags_t known_device_flags = 0x7;
 constexpr ze_host_mem_alloc_flags_t known_host_flags = 0x1f;
-constexpr std::uint64_t wait_forever = ~0ULL;
+constexpr ze_host_mem_alloc_flags_t bias_flags = ZE_HOST_MEM_ALLOC_FLAG_BIAS_CACHED |
+                                                 ZE_HOST_MEM_ALLOC_FLAG_BIAS_UNCACHED |
+                                                 ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED;
+constexpr std::uint64_t no_limit = ~0ULL;
+
+/// The bias as the leaves of the page tables carry it: the flags themselves, whose first two are the same for
+/// device and host memory.
+std::uint8_t cache_policy_of(ze_device_mem_alloc_flags_t device_flags, ze_host_mem_alloc_flags_t host_flags) {
+  constexpr ze_device_mem_alloc_flags_t device_bias =
+      ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_CACHED | ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED;
+  return static_cast<std::uint8_t>((device_flags & device_bias) | (host_flags & bias_flags));
+}
 
 ze_result_t check_device_flags(ze_device_mem_alloc_flags_t flags) {
   return flags <= known_device_flags
@@ -59,13 +70,15 @@ ze_result_t check_shape(std::size_t size, std::size_t alignment) {
 /// The smallest limit of the devices that are to use the memory.
 ze_result_t check_limit(std::size_t size, const std::vector<Device*>& devices,
                         const AllocationWishes& wishes) {
-  std::uint64_t limit = wait_forever;
+  std::uint64_t limit = no_limit;
   for (Device* device : devices) {
     limit = std::min(limit, device->max_allocation_bytes());
   }
   if (size > limit && !wishes.may_exceed_max_size) {
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
-                  fmt::format("size {} is above maxMemAllocSize, {} bytes", size, limit));
+                  fmt::format("size {} is above maxMemAllocSize, {} bytes; "
+                              "ze_relaxed_allocation_limits_ext_desc_t lifts this limit",
+                              size, limit));
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -92,20 +105,35 @@ ze_result_t give(Result<void*> pointer, void** output) {
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t import_system_memory(Context& context, const ze_external_memmap_sysmem_ext_desc_t& desc,
+                                 std::size_t size, std::size_t alignment, bool read_only, void** output) {
+  const auto address = reinterpret_cast<std::uintptr_t>(desc.pSystemMemory);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  if (desc.pSystemMemory == nullptr) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "pSystemMemory is null, which cannot be mapped");
+  }
+  if (!is_aligned(address, std::max(page, alignment))) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT,
+                  fmt::format("pSystemMemory is {:#x}, which is not aligned to {} bytes", address,
+                              std::max(page, alignment)));
+  }
+  if (desc.size == 0 || !is_aligned(desc.size, page)) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE,
+                  fmt::format("{} bytes of system memory are not whole pages of {} bytes", desc.size, page));
+  }
+  if (size != desc.size) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  fmt::format("size is {}, and the system memory has {} bytes", size, desc.size));
+  }
+  return give(context.import_system_memory(desc.pSystemMemory, desc.size, read_only), output);
+}
+
 /// Stops at the first code that is not SUCCESS.
 template <class... Checks>
 ze_result_t first_failure(Checks&&... checks) {
   ze_result_t code = ZE_RESULT_SUCCESS;
   static_cast<void>(((code = checks(), code == ZE_RESULT_SUCCESS) && ...));
   return code;
-}
-
-/// The checks of freeing that both functions share.
-ze_result_t check_free(Context* context, ze_context_handle_t handle, const void* pointer) {
-  if (context == nullptr) {
-    return refuse_handle(handle, "hContext");
-  }
-  return pointer != nullptr ? ZE_RESULT_SUCCESS : refuse_null_pointer("ptr");
 }
 
 ze_memory_type_t type_of(AllocationKind kind) noexcept {
@@ -122,6 +150,24 @@ ze_memory_type_t type_of(AllocationKind kind) noexcept {
     return ZE_MEMORY_TYPE_UNKNOWN;
   }
   return ZE_MEMORY_TYPE_UNKNOWN;
+}
+
+/// A device of this driver has no parts: an allocation is its own and only sub-allocation.
+ze_result_t fill_sub_allocations(const std::optional<Allocation>& allocation, void* chain) {
+  return for_each_output_extension(chain, [&](ze_structure_type_t stype, void* structure) {
+    if (stype != ZE_STRUCTURE_TYPE_MEMORY_SUB_ALLOCATIONS_EXP_PROPERTIES) {
+      return ZE_RESULT_SUCCESS;
+    }
+    const auto& asked = *static_cast<const ze_memory_sub_allocations_exp_properties_t*>(structure);
+    if (asked.pCount == nullptr) {
+      return refuse_null_pointer("pCount of the sub-allocations");
+    }
+    if (*asked.pCount != 0 && asked.pSubAllocations != nullptr && allocation) {
+      *asked.pSubAllocations = {reinterpret_cast<void*>(allocation->base), allocation->size_bytes};
+    }
+    *asked.pCount = allocation ? 1 : 0;
+    return ZE_RESULT_SUCCESS;
+  });
 }
 
 ze_result_t refuse_export_query(void* chain) {
@@ -161,7 +207,9 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
                                          [&] { return check_limit(size, {device}, wishes); });
   return code != ZE_RESULT_SUCCESS
              ? code
-             : give(context->allocate_device(*device, device_desc->ordinal, size, alignment), pptr);
+             : give(context->allocate_device(*device, device_desc->ordinal, size, alignment,
+                                             cache_policy_of(device_desc->flags, 0)),
+                    pptr);
 }
 
 ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc_desc_t* host_desc,
@@ -182,7 +230,13 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
                                          [&] { return read_descriptor(*host_desc, false, wishes); },
                                          [&] { return check_limit(size, context->devices(), wishes); });
   const bool read_only = (host_desc->flags & ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY) != 0;
-  return code != ZE_RESULT_SUCCESS ? code : give(context->allocate_host(size, alignment, read_only), pptr);
+  if (code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  if (wishes.system_memory != nullptr) {
+    return import_system_memory(*context, *wishes.system_memory, size, alignment, read_only, pptr);
+  }
+  return give(context->allocate_host(size, alignment, read_only, cache_policy_of(0, host_desc->flags)), pptr);
 }
 
 ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc,
@@ -216,53 +270,11 @@ ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_a
         return check_ordinal(device != nullptr ? *device : *context->devices().front(), device_desc->ordinal);
       },
       [&] { return check_limit(size, context->devices(), wishes); });
-  return code != ZE_RESULT_SUCCESS ? code : give(context->allocate_shared(device, size, alignment), pptr);
-}
-
-ze_result_t zeMemFree(ze_context_handle_t hContext, void* ptr) {
-  Context* context = find<Context>(hContext);
-  if (const ze_result_t code = check_free(context, hContext, ptr); code != ZE_RESULT_SUCCESS) {
-    return code;
-  }
-  return answer(context->free(ptr));
-}
-
-ze_result_t zeMemFreeExt(ze_context_handle_t hContext, const ze_memory_free_ext_desc_t* pMemFreeDesc,
-                         void* ptr) {
-  Context* context = find<Context>(hContext);
-  if (context == nullptr) {
-    return refuse_handle(hContext, "hContext");
-  }
-  if (pMemFreeDesc == nullptr) {
-    return refuse_null_pointer("pMemFreeDesc");
-  }
-  if (const ze_result_t code = check_free(context, hContext, ptr); code != ZE_RESULT_SUCCESS) {
-    return code;
-  }
-  constexpr ze_driver_memory_free_policy_ext_flags_t blocking =
-      ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
-  constexpr ze_driver_memory_free_policy_ext_flags_t known =
-      blocking | ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
-  if (pMemFreeDesc->freePolicy > known) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "pMemFreeDesc->freePolicy has bits that mean nothing");
-  }
-  if (pMemFreeDesc->stype != ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                  "pMemFreeDesc->stype is not ZE_STRUCTURE_TYPE_MEMORY_FREE_EXT_DESC");
-  }
-  if ((pMemFreeDesc->freePolicy & ~blocking) != 0) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                  "memory cannot be freed with this policy; zeDriverGetProperties tells which there are");
-  }
-  if (pMemFreeDesc->freePolicy == blocking && context->find(ptr)) {
-    for (Device* device : context->devices()) {
-      const Status ended = device->rings().synchronize(wait_forever);
-      if (!ended.ok() && ended.error().code != ErrorCode::device_lost) {
-        return answer(ended);
-      }
-    }
-  }
-  return answer(context->free(ptr));
+  return code != ZE_RESULT_SUCCESS
+             ? code
+             : give(context->allocate_shared(device, size, alignment,
+                                             cache_policy_of(device_desc->flags, host_desc->flags)),
+                    pptr);
 }
 
 ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* ptr,
@@ -279,6 +291,17 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
     return refuse_null_pointer("pMemAllocProperties");
   }
   const std::optional<Allocation> allocation = context->find(ptr);
+  void* const chain = pMemAllocProperties->stype == ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES
+                          ? pMemAllocProperties->pNext
+                          : nullptr;
+  if (allocation) {
+    if (const ze_result_t code = refuse_export_query(chain); code != ZE_RESULT_SUCCESS) {
+      return code;
+    }
+  }
+  if (const ze_result_t code = fill_sub_allocations(allocation, chain); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (!allocation) {
     pMemAllocProperties->type = ZE_MEMORY_TYPE_UNKNOWN;
     pMemAllocProperties->id = 0;
@@ -287,12 +310,6 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
       *phDevice = nullptr;
     }
     return ZE_RESULT_SUCCESS;
-  }
-  if (pMemAllocProperties->stype == ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES &&
-      pMemAllocProperties->pNext != nullptr) {
-    if (const ze_result_t code = refuse_export_query(pMemAllocProperties->pNext); code != ZE_RESULT_SUCCESS) {
-      return code;
-    }
   }
   pMemAllocProperties->type = type_of(allocation->kind);
   pMemAllocProperties->id = allocation->id;

@@ -60,6 +60,9 @@ ze_result_t read_extension(ze_structure_type_t stype, const void* structure, boo
                                wishes);
   case ZE_STRUCTURE_TYPE_MEMORY_COMPRESSION_HINTS_EXT_DESC:
     return check_compression(static_cast<const ze_memory_compression_hints_ext_desc_t*>(structure)->flags);
+  case ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC:
+    return shared ? ZE_RESULT_SUCCESS
+                  : check_handle_type(*static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure));
   case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
     return shared ? ZE_RESULT_SUCCESS
                   : refuse_external(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
@@ -84,7 +87,11 @@ ze_result_t read_descriptor(const ze_device_mem_alloc_desc_t& desc, bool shared,
   }
   return for_each_extension(desc.pNext, [&](ze_structure_type_t stype, const void* structure) {
     if (stype == ZE_STRUCTURE_TYPE_RAYTRACING_MEM_ALLOC_EXT_DESC) {
-      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the device has no memory for ray tracing");
+      const auto flags = static_cast<const ze_raytracing_mem_alloc_ext_desc_t*>(structure)->flags;
+      return flags > ZE_RAYTRACING_MEM_ALLOC_EXT_FLAG_TBD
+                 ? refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+                          "the ray tracing structure has flags that mean nothing")
+                 : refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the device has no memory for ray tracing");
     }
     return read_extension(stype, structure, shared, wishes);
   });
@@ -97,8 +104,8 @@ ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, A
   }
   return for_each_extension(desc.pNext, [&](ze_structure_type_t stype, const void* structure) {
     if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMMAP_SYSMEM_EXT_DESC && !shared) {
-      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                    "system memory cannot be made a host allocation by this driver");
+      wishes.system_memory = static_cast<const ze_external_memmap_sysmem_ext_desc_t*>(structure);
+      return ZE_RESULT_SUCCESS;
     }
     return read_extension(stype, structure, shared, wishes);
   });

@@ -6,7 +6,8 @@
 namespace datum::api {
 
 struct AllocationWishes {
-  bool may_exceed_max_size = false;  ///< relaxed allocation limits
+  bool may_exceed_max_size = false;                                     ///< relaxed allocation limits
+  const ze_external_memmap_sysmem_ext_desc_t* system_memory = nullptr;  ///< what becomes the allocation
 };
 
 /// stype and pNext of the descriptor of zeMemAllocDevice; of zeMemAllocShared when `shared`. The flags were

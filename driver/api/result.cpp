@@ -88,10 +88,13 @@ ze_result_t answer(const Error& error) noexcept {
   Writer writer;
   writer.add(error.message);
   if (error.errno_value != 0) {
-    writer.add(" (");
-    const char* name = ::strerrordesc_np(error.errno_value);
-    writer.add(name != nullptr ? name : "unknown system error");
-    writer.add(")");
+    const char* known = ::strerrordesc_np(error.errno_value);
+    const std::string_view name = known != nullptr ? known : "unknown system error";
+    if (error.message.find(name) == std::string::npos) {
+      writer.add(" (");
+      writer.add(name);
+      writer.add(")");
+    }
   }
   if (!error.hint.empty()) {
     writer.add("; ");

@@ -1,6 +1,7 @@
 // Management interface: memory modules. Their handles stand for the heaps of a device.
 #include <algorithm>
 
+#include "driver/api/device_identity.hpp"
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/device/traffic_counters.hpp"
@@ -71,7 +72,8 @@ ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState)
     return refuse_null_pointer("pState");
   }
   pState->health = ZES_MEM_HEALTH_UNKNOWN;
-  pState->free = memory->free_bytes();
+  Device* device = device_of(*memory);
+  pState->free = device != nullptr ? usable_memory(*device, *memory) : memory->available_bytes();
   pState->size = memory->total_bytes();
   return ZE_RESULT_SUCCESS;
 }

@@ -112,6 +112,10 @@ void Event::destroy() {
   if (pool_ != nullptr) {
     pool_->remove_event();
   }
+  destroyed_.store(true, std::memory_order_release);
+  if (is_hopeless()) {
+    end_hopeless_waits();
+  }
   if (release()) {
     delete this;
   }

@@ -90,6 +90,21 @@ class Event {
   [[nodiscard]] EventSlot& slot() noexcept { return *slot_; }
 
   [[nodiscard]] std::uint64_t word();
+
+  /// A command that signals it was handed to a queue; one of those has ended. Whoever counts holds a
+  /// reference.
+  void signal_begun() noexcept { signals_outstanding_.fetch_add(1, std::memory_order_acq_rel); }
+
+  void signal_ended() noexcept { signals_outstanding_.fetch_sub(1, std::memory_order_acq_rel); }
+
+  /// Its handle is gone, and it is not signalled.
+  [[nodiscard]] bool is_destroyed_unsignalled() noexcept;
+  /// It is not signalled, its handle is gone, no command that signals it is on its way, and the caller's is
+  /// not the only reference: commands that wait for it would wait for ever.
+  [[nodiscard]] bool is_hopeless() noexcept;
+  /// What such waits end with.
+  [[nodiscard]] static Error destroyed_before_signalled();
+
   /// The work that would have signalled it failed. A counter tells its events by itself.
   void fail(std::uint64_t word) noexcept;
 
@@ -110,6 +125,7 @@ class Event {
   /// What `word` means to a caller.
   Status outcome(std::uint64_t word);
   void settle_debt();
+  void end_hopeless_waits();
   void pump();
 
   Context& context_;
@@ -125,6 +141,8 @@ class Event {
   std::uint32_t counter_flags_ = 0;
   std::atomic<Device*> timed_by_{nullptr};
   std::atomic<std::uint32_t> references_{1};
+  std::atomic<std::uint32_t> signals_outstanding_{0};
+  std::atomic<bool> destroyed_{false};
   HandleSlot* handle_ = nullptr;
   std::mutex mutex_;  ///< of the following
   CounterPoint point_;

@@ -33,7 +33,13 @@ void Fence::arm(std::uint64_t position) {
   device_.board().hub().notify();
 }
 
-void Fence::reset() { position_.store(never, std::memory_order_release); }
+void Fence::reset() {
+  std::uint64_t position = position_.load(std::memory_order_acquire);
+  // Work that is still on its way will signal the fence, which is unsignalled until then.
+  if (position != never && stream_->retired() >= position) {
+    position_.compare_exchange_strong(position, never, std::memory_order_acq_rel);
+  }
+}
 
 Status Fence::outcome() {
   const std::uint64_t position = position_.load(std::memory_order_acquire);

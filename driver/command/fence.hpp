@@ -24,6 +24,7 @@ class Fence {
 
   /// Unsignalled from here on, until the stream is retired up to `position`.
   void arm(std::uint64_t position);
+  /// Unsignalled from here on; work that is outstanding signals it all the same when it ends.
   void reset();
   /// Success when signalled; not_ready; why the work failed.
   Status query();

@@ -23,8 +23,8 @@ int copy_checked(std::byte* user, std::byte* ours, std::uint64_t bytes, HostStep
     const iovec local{ours, bytes};
     const iovec remote{user, bytes};
     const ssize_t moved = kind == HostStep::Kind::gather
-                              ? ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0)
-                              : ::process_vm_writev(::getpid(), &local, 1, &remote, 1, 0);
+                              ? ::process_vm_readv(::gettid(), &local, 1, &remote, 1, 0)
+                              : ::process_vm_writev(::gettid(), &local, 1, &remote, 1, 0);
     if (moved > 0) {
       ours += moved;
       user += moved;

@@ -81,6 +81,11 @@ Status Lowering::commit() {
 Result<Lowering::Reach> Lowering::reach(Context& of, const void* pointer, std::uint64_t bytes,
                                         board::DmaAccess access) {
   Result<Pin> pin = of.make_accessible(device_, pointer, bytes, access);
+  if (!pin && pin.error().code == ErrorCode::out_of_host_memory) {
+    // What was freed may still wait for the board's word, and count against the limit until then.
+    static_cast<void>(device_.drain_quarantine());
+    pin = of.make_accessible(device_, pointer, bytes, access);
+  }
   if (!pin) {
     if (pin.error().code != ErrorCode::out_of_host_memory) {
       return std::move(pin).error();

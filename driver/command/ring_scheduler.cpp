@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/service_thread.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/command/counter.hpp"
@@ -118,12 +119,15 @@ std::shared_ptr<Stream> RingScheduler::open_stream(Context& context) {
 Status RingScheduler::close_stream(Stream& stream) {
   Status ended = wait(stream, stream.submitted(),
                       limits::scaled(limits::record_lag_ns, impl_->device.board().function().clock()));
-  if (!ended && ended.error().code == ErrorCode::not_ready) {
-    return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
-                      "synchronise before destroying it");
-  }
   std::unique_lock lock(impl_->mutex);
-  if (stream.active_) {  // only a lost board leaves work behind
+  if (!ended && ended.error().code == ErrorCode::not_ready) {
+    if (!StreamFeeder::waits_for_destroyed_event(stream)) {
+      return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
+                        "synchronise before destroying it");
+    }
+    ended = Event::destroyed_before_signalled();
+  }
+  if (stream.active_) {  // a lost board, or a wait that nobody will end
     Aftermath after;
     impl_->feeder.fail(
         stream, ended ? make_error(ErrorCode::device_lost, "the board is lost") : ended.error(), after);
@@ -213,6 +217,30 @@ Status RingScheduler::wait(Stream& stream, std::uint64_t position, std::uint64_t
   return waited ? outcome(stream, position) : waited;
 }
 
+Status RingScheduler::wait_unused(const UsedRange& range) {
+  impl_->pump();
+  std::vector<MemoryUse> uses;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    uses = impl_->feeder.uses_of(range);
+  }
+  return impl_->device.board().hub().wait(
+      [&] {
+        impl_->pump();
+        return std::all_of(uses.begin(), uses.end(),
+                           [](const MemoryUse& use) { return use.stream->retired() >= use.position; });
+      },
+      ~0ULL);
+}
+
+void RingScheduler::keep_until_unused(const UsedRange& range, const std::shared_ptr<void>& kept) {
+  impl_->pump();
+  const std::lock_guard lock(impl_->mutex);
+  for (const MemoryUse& use : impl_->feeder.uses_of(range)) {
+    StreamFeeder::keep(use, kept);
+  }
+}
+
 void RingScheduler::pump() { impl_->pump(); }
 
 void RingScheduler::host_changed_word() {
@@ -221,6 +249,10 @@ void RingScheduler::host_changed_word() {
     board.write32(hw::kick_all, 1);
   }
   board.hub().notify();
+}
+
+std::uint32_t RingScheduler::note_failure(Error error) {
+  return impl_->feeder.failures().add(std::move(error));
 }
 
 Error RingScheduler::failure(std::uint32_t number) { return impl_->feeder.failures().find(number); }
@@ -289,6 +321,7 @@ void RingScheduler::Impl::want_worker() {
   }
   if (!worker.joinable()) {
     try {
+      const BlockedSignals blocked;
       worker = std::thread([this] { work(); });
     } catch (const std::system_error&) {
       return;  // no thread to be had: the work goes on whenever somebody waits or asks
@@ -298,12 +331,19 @@ void RingScheduler::Impl::want_worker() {
 }
 
 void RingScheduler::Impl::work() {
+  name_service_thread('w');
+  ApplicationWatch watch(4);
   std::unique_lock lock(worker_mutex);
   while (!stopping.load()) {
-    worker_wanted.wait(lock, [&] { return stopping.load() || host_needed.load(); });
+    watch.look();
+    if (!worker_wanted.wait_for(lock, ApplicationWatch::interval,
+                                [&] { return stopping.load() || host_needed.load(); })) {
+      continue;
+    }
     lock.unlock();
     Status waited = device.board().hub().wait(
         [&] {
+          watch.look();
           pump();
           perform_steps();
           return stopping.load() || !host_needed.load();

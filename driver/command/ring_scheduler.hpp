@@ -17,6 +17,7 @@ class Device;
 class HostSteps;
 class Stream;
 struct Submission;
+struct UsedRange;
 
 /// Lends the board's rings to the streams of queues. A stream holds a ring while it has work outstanding;
 /// when rings are scarce, streams wait on the host in the order in which they asked. The last few rings are
@@ -45,7 +46,8 @@ class RingScheduler {
 
   /// `context` has the device.
   std::shared_ptr<Stream> open_stream(Context& context);
-  /// handle_object_in_use when work is outstanding and does not end within a moment. The stream takes no
+  /// handle_object_in_use when work is outstanding and does not end within a moment; work that waits for an
+  /// event that was destroyed is ended instead. The stream takes no
   /// submissions afterwards.
   Status close_stream(Stream& stream);
   /// The words of host steps, made at first need. The stream's owner serialises.
@@ -60,12 +62,23 @@ class RingScheduler {
   /// The same, waiting up to `timeout_ns` (~0: no limit).
   Status wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns);
 
+  // --- for memory that is to be freed
+
+  /// Returns when the commands in flight that touch the range have ended, well or badly. device_lost: they
+  /// will do nothing any more.
+  Status wait_unused(const UsedRange& range);
+  /// Keeps `kept` alive until the commands in flight that touch the range have ended. Keeps nothing when
+  /// there are none. `kept` may end in any thread, which holds no lock of the scheduler then.
+  void keep_until_unused(const UsedRange& range, const std::shared_ptr<void>& kept);
+
   // --- for events
 
   /// Takes note of what the board has done. Cheap when nothing is outstanding.
   void pump();
   /// The host changed a word that rings, streams or threads may wait for.
   void host_changed_word();
+  /// Keeps what went wrong; the number goes into words that wait for it.
+  [[nodiscard]] std::uint32_t note_failure(Error error);
   /// What a failure's number stands for.
   [[nodiscard]] Error failure(std::uint32_t number);
 

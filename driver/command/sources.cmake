@@ -4,6 +4,7 @@ set(DATUM_COMMAND_SOURCES
   command_queue.cpp
   copy_command.cpp
   counter.cpp
+  destroyed_events.cpp
   event.cpp
   event_commands.cpp
   event_pool.cpp
@@ -16,6 +17,7 @@ set(DATUM_COMMAND_SOURCES
   list_mutation.cpp
   list_submission.cpp
   lowering.cpp
+  memory_use.cpp
   own_ring.cpp
   region.cpp
   ring_pool.cpp

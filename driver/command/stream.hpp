@@ -26,10 +26,12 @@ struct StreamItem {
   bool signals = false;  ///< ends `event`'s wait: with an error if the item never runs
 };
 
-/// What commands in flight need kept: pinned memory, or another queue's counter.
+/// What commands in flight need kept: pinned memory, another queue's counter, memory that was freed
+/// meanwhile.
 struct Keep {
   Pin pin;
   std::shared_ptr<Counter> counter;
+  std::shared_ptr<void> freed{};
 };
 
 /// How many items of its submission must have ended before something may be let go.
@@ -117,8 +119,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::uint64_t fed_ = 0;  ///< put into a ring, or done with on the host
   std::uint64_t completed_ = 0;
   std::atomic<std::uint64_t> retired_{0};
-  unsigned releasing_ = 0;  ///< threads that let keeps go now
-  std::deque<HeldKeep> keeps_;
+  unsigned releasing_ = 0;      ///< threads that let keeps go now
+  std::deque<HeldKeep> keeps_;  ///< by rising position
   std::unique_ptr<HostSteps> steps_;
   std::shared_ptr<Counter> counter_;  ///< made when a counter-based event is signalled first
   std::atomic<bool> failed_{false};

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include <fmt/format.h>
-
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/ring_scheduler.hpp"
@@ -28,6 +26,13 @@ bool names_two_spaces(hw::Opcode opcode) {
   return opcode == hw::Opcode::copy || opcode == hw::Opcode::copy_region;
 }
 
+bool may_name_spaces(const Ring& ring, unsigned own_space, const hw::Descriptor& descriptor) {
+  const SpaceSet& spaces = ring.spaces();
+  return spaces.contains(own_space) &&
+         (!names_two_spaces(descriptor.opcode()) ||
+          (spaces.contains(descriptor.src_space()) && spaces.contains(descriptor.dst_space())));
+}
+
 }  // namespace
 
 StreamFeeder::StreamFeeder(Device& device)
@@ -45,10 +50,12 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   for (SubmittedKeep& kept : submission.keeps) {
     s.keeps_.push_back({before + kept.items, std::move(kept.keep)});
   }
-  if (!s.keeps_.empty()) {
-    for (std::size_t index = 0; index < submission.items.size(); ++index) {
-      if (submission.items[index].signals) {
-        submission.items[index].event->set_debt(stream, before + index + 1);
+  for (std::size_t index = 0; index < submission.items.size(); ++index) {
+    const StreamItem& item = submission.items[index];
+    if (item.signals) {
+      item.event->signal_begun();
+      if (!s.keeps_.empty()) {
+        item.event->set_debt(stream, before + index + 1);
       }
     }
   }
@@ -115,12 +122,6 @@ void StreamFeeder::retire(Stream& stream, std::uint32_t from, Aftermath& after) 
     }
   }
   finish_positions(stream, after);
-}
-
-void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
-  if (note.event->release()) {
-    after.last_references.push_back(note.event);
-  }
 }
 
 void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {
@@ -235,16 +236,13 @@ bool StreamFeeder::skip_held_waits(Stream& stream, Aftermath& after) {
 /// `ready`: `next` may be put. False while the ring has to drain first, to be started anew with other spaces.
 Status StreamFeeder::prepare_ring(Stream& stream, const hw::Descriptor& next, bool& ready) {
   LentRing& lent = *stream.ring_;
-  const bool two = names_two_spaces(next.opcode());
-  ready = lent.ring.running() && lent.ring.spaces().contains(stream.space()) &&
-          (!two ||
-           (lent.ring.spaces().contains(next.src_space()) && lent.ring.spaces().contains(next.dst_space())));
+  ready = lent.ring.running() && may_name_spaces(lent.ring, stream.space(), next);
   if (ready || !lent.drained()) {
     return {};
   }
   SpaceSet spaces;
   spaces.add(stream.space());
-  if (two) {
+  if (names_two_spaces(next.opcode())) {
     spaces.add(next.src_space());
     spaces.add(next.dst_space());
   }
@@ -255,13 +253,24 @@ Status StreamFeeder::prepare_ring(Stream& stream, const hw::Descriptor& next, bo
   return lent.ring.start(spaces);
 }
 
+/// What is behind the head of the stream cannot go into the ring before the head has ended: the host has to
+/// hear of that.
+bool StreamFeeder::drains_after_head(const Stream& stream) {
+  if (stream.pending_head_ + 1 == stream.pending_.size()) {
+    return false;
+  }
+  const hw::Descriptor& behind = stream.pending_[stream.pending_head_ + 1].descriptor;
+  return (!stream.may_park_ && behind.opcode() == hw::Opcode::wait_value) ||
+         !may_name_spaces(stream.ring_->ring, stream.space(), behind);
+}
+
 void StreamFeeder::put(Stream& stream) {
   LentRing& lent = *stream.ring_;
   StreamItem& item = stream.pending_[stream.pending_head_];
   const std::uint32_t next = lent.ring.filled() + 1;
   // Slots come free as the host hears of their end: often enough that the ring never runs dry while there is
   // more to put.
-  if (next % (lent.ring.size() / 4) == 0) {
+  if (next % (lent.ring.size() / 4) == 0 || drains_after_head(stream)) {
     item.descriptor.set_flag_complete(true).set_flag_interrupt(true);
   }
   lent.note(next) = {item.event, item.signals};

@@ -9,6 +9,7 @@
 #include <datum/base/result.hpp>
 
 #include "driver/command/failure_log.hpp"
+#include "driver/command/memory_use.hpp"
 #include "driver/command/ring_pool.hpp"
 #include "driver/command/stream.hpp"
 
@@ -51,8 +52,15 @@ class StreamFeeder {
   void fail(Stream& stream, Error error, Aftermath& after);
   /// Ends everything.
   void fail_all(const Error& error, Aftermath& after);
+  /// Something outstanding waits for an event that was destroyed unsignalled.
+  [[nodiscard]] static bool waits_for_destroyed_event(Stream& stream);
   /// The stream is about to be deleted; it has nothing outstanding.
   void forget(Stream& stream);
+
+  /// Which streams' outstanding items touch the range.
+  [[nodiscard]] std::vector<MemoryUse> uses_of(const UsedRange& range) const;
+  /// Keeps `kept` until the stream has passed the position; it is released like a pin.
+  static void keep(const MemoryUse& use, std::shared_ptr<void> kept);
 
   [[nodiscard]] const std::vector<Stream*>& active() const noexcept { return active_; }
 
@@ -75,9 +83,11 @@ class StreamFeeder {
   bool acquire(Stream& stream, Aftermath& after);
   bool skip_held_waits(Stream& stream, Aftermath& after);
   Status prepare_ring(Stream& stream, const hw::Descriptor& next, bool& ready);
+  [[nodiscard]] static bool drains_after_head(const Stream& stream);
   void put(Stream& stream);
   void give_up_ring(Stream& stream);
   void drop_inactive();
+  [[nodiscard]] static std::uint64_t last_use(const Stream& stream, const UsedRange& range);
   [[nodiscard]] static Held look_at_word(const hw::Descriptor& wait);
   [[nodiscard]] Error dependency_error(Stream& stream, const hw::Descriptor& wait);
   [[nodiscard]] Error describe_failure(Stream& stream, const RingFault& fault);

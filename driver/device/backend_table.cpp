@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
 #include <datum/board/backend.hpp>
 
 #include "vfio_backend/backend.hpp"
+#include "vfio_backend/user/user_backend.hpp"
 
 namespace datum {
 
@@ -42,7 +44,8 @@ Result<std::filesystem::path> find_plugin() {
   std::error_code ignored;
   if (const char* named = std::getenv(plugin_variable); named != nullptr && *named != '\0') {
     if (!std::filesystem::exists(named, ignored)) {
-      return plugin_error(fmt::format("{} names '{}', which does not exist", plugin_variable, named));
+      return plugin_error(
+          fmt::format("{} names '{}', which does not exist", plugin_variable, shown_text(named)));
     }
     return std::filesystem::path(named);
   }
@@ -97,11 +100,7 @@ Result<const board::Backend*> plugin_backend(std::string_view scheme) {
 
 Result<const board::Backend*> vfio_backend(std::string_view) { return &vfio::backend(); }
 
-Result<const board::Backend*> absent_backend(std::string_view scheme) {
-  return make_error(ErrorCode::dependency_unavailable,
-                    fmt::format("'{}:' boards are not built into this version", scheme),
-                    "use a simulated board: DATUM_BOARDS=rtl or DATUM_BOARDS=model");
-}
+Result<const board::Backend*> user_backend(std::string_view) { return &vfio_user::backend(); }
 
 /// A scheme and how to get at its backend. `listed`: its boards are used without being asked for.
 struct Row {
@@ -112,7 +111,7 @@ struct Row {
 
 constexpr Row rows[] = {
     {"vfio", vfio_backend, true},
-    {"vfio-user", absent_backend, false},
+    {"vfio-user", user_backend, false},
     {"rtl", plugin_backend, false},
     {"model", plugin_backend, false},
 };
@@ -132,9 +131,10 @@ Result<const board::Backend*> backend_of(std::string_view address) {
       return row.find(scheme);
     }
   }
-  return make_error(ErrorCode::invalid_argument,
-                    fmt::format("'{}' is no board address: unknown scheme '{}'", address, scheme),
-                    "schemes: " + known_schemes());
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("'{}' is no board address: unknown scheme '{}'", shown_text(address), shown_text(scheme)),
+      "schemes: " + known_schemes());
 }
 
 /// "rtl" is short for "rtl:".

@@ -90,8 +90,10 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
     for (board::PcieFunction* neighbour : neighbours_) {
       neighbour->relax();
     }
+    // Without a descriptor nobody can wake this thread; it looks by itself.
+    const std::uint64_t nap_ns = wake_.valid() ? left_ns : std::min(left_ns, limits::foreign_word_poll_ns);
     const std::uint64_t slice_ns = apart_ns < limits::same_clock_ns && neighbours_.empty()
-                                       ? left_ns
+                                       ? nap_ns
                                        : std::min(left_ns, limits::board_slice_ns);
     Result<board::WaitOutcome> outcome =
         function_.wait(board::any_vector, wake_.get(), saturating_add(board_ns, slice_ns));
@@ -107,6 +109,9 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
       drain_wake();
       return {};
     case board::WaitOutcome::deadline:
+      if (!wake_.valid()) {
+        return {};
+      }
       break;
     case board::WaitOutcome::quiescent: {
       if (!neighbours_.empty()) {

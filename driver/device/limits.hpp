@@ -101,6 +101,17 @@ inline constexpr std::uint64_t copy_piece_bytes = 64ULL << 20U;
 /// Events of one pool, 64 bytes of locked host memory each: 1 GiB, far above what programs use (one MPI start
 /// takes 12,288). More would lock the machine's memory away.
 inline constexpr std::uint32_t max_pool_events = 1U << 24U;
+/// An exporter's thread answers in microseconds; one that is stopped or overloaded is given up after this.
+inline constexpr std::uint64_t ipc_answer_ns = 2 * ns_per_s;
+/// Connections that wait for an exporter's answer; further ones wait in the kernel.
+inline constexpr int ipc_waiting_peers = 64;
+/// Freed allocations whose handles may still be put: 24 bytes each. Who never puts loses nothing but the
+/// code.
+inline constexpr std::size_t kept_freed_handles = 65536;
+/// Files of large host allocations that are kept open, so that sharing them copies nothing: this many, or
+/// this part of the descriptors that the process may have, so that the application's share stays large.
+inline constexpr std::size_t most_host_files = 64;
+inline constexpr std::size_t host_file_divisor = 16;
 /// Sentences of failures that are kept for whoever asks about an event later.
 inline constexpr unsigned kept_failures = 256;
 

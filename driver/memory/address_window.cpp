@@ -76,7 +76,7 @@ Result<std::uintptr_t> AddressWindow::take_large(std::uint64_t bytes, std::uint6
       bytes + alignment + large_page_bytes;  // wherever the kernel puts it, one aligned range fits
   if (Status grown = grow(std::max(further_window_bytes, least), std::min(least, further_window_bytes));
       !grown.ok()) {
-    return std::move(grown).error();
+    return no_addresses(bytes, grown.error().errno_value);
   }
   if (const auto taken = large_.take(bytes, alignment)) {
     return *taken;

@@ -65,6 +65,25 @@ std::uint64_t DeviceHeap::free_bytes() const noexcept {
   return free_pages_for_allocation() * small_page_bytes;
 }
 
+void DeviceHeap::begin_wait(std::span<const PageRun> runs) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (const PageRun& run : runs) {
+    waiting_bytes_ += run.bytes;
+  }
+}
+
+void DeviceHeap::end_wait(std::span<const PageRun> runs) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (const PageRun& run : runs) {
+    waiting_bytes_ -= run.bytes;
+  }
+}
+
+std::uint64_t DeviceHeap::available_bytes() const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return free_pages_for_allocation() * small_page_bytes + waiting_bytes_;
+}
+
 void DeviceHeap::link_partial(std::uint32_t block) noexcept {
   Zone& zone = zone_of(block);
   blocks_[block].previous = none;
@@ -179,7 +198,8 @@ Result<std::vector<PageRun>> DeviceHeap::allocate(std::uint64_t bytes) {
   if (pages > free_pages_for_allocation()) {
     return make_error(ErrorCode::out_of_device_memory,
                       fmt::format("{} bytes of memory {} were asked for and {} are free", bytes, ordinal_,
-                                  free_pages_for_allocation() * small_page_bytes));
+                                  free_pages_for_allocation() * small_page_bytes),
+                      "free allocations of any context on the device, or ask for less");
   }
   try {
     std::uint64_t left = pages;

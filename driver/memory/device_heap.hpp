@@ -55,6 +55,13 @@ class DeviceHeap {
   /// What `allocate` could hand out now, pages in quarantine not counted.
   [[nodiscard]] std::uint64_t free_bytes() const noexcept;
 
+  /// The pages of `runs`, still taken, come back as soon as the board says that it forgot them; end_wait
+  /// after they did.
+  void begin_wait(std::span<const PageRun> runs) noexcept;
+  void end_wait(std::span<const PageRun> runs) noexcept;
+  /// What can be had now, if need be after asking the board: free_bytes and what waits for its word.
+  [[nodiscard]] std::uint64_t available_bytes() const noexcept;
+
   /// What `allocate` could hand out at most.
   [[nodiscard]] std::uint64_t usable_bytes() const noexcept {
     return total_bytes() - table_reserve_pages_ * small_page_bytes;
@@ -114,6 +121,7 @@ class DeviceHeap {
   std::uint64_t table_reserve_pages_;
   mutable std::mutex mutex_;
   std::uint64_t table_pages_ = 0;
+  std::uint64_t waiting_bytes_ = 0;
   Zone low_;
   Zone high_;
   std::vector<Block> blocks_;

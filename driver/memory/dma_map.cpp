@@ -7,15 +7,16 @@
 namespace datum {
 namespace {
 
-/// The backend knows what was refused; this adds what the user can do about the usual reason.
-Error explain(Error error, const std::string& board, std::uint64_t bytes) {
+/// The backend knows what was refused; this adds what the user can do where its limit, `limit_bytes`, is that
+/// of the process.
+Error explain(Error error, const std::string& board, std::uint64_t bytes, std::uint64_t limit_bytes) {
   if (error.code != ErrorCode::out_of_host_memory) {
     return error;
   }
   error.message = fmt::format("{} bytes of host memory cannot be made reachable for the board {}: {}", bytes,
                               board, error.message);
   rlimit limit{};
-  if (error.hint.empty() && ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+  if (error.hint.empty() && ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == limit_bytes) {
     error.hint = fmt::format("the process may lock {} bytes; raise RLIMIT_MEMLOCK (ulimit -l)",
                              std::uint64_t{limit.rlim_cur});
   }
@@ -41,9 +42,19 @@ Result<Iova> DmaMap::map_file(std::span<std::byte> host, int file, board::DmaAcc
 Result<Iova> DmaMap::finish(Iova iova, std::uint64_t bytes, Status mapped) {
   if (!mapped.ok()) {
     iovas_.release(iova, bytes);
-    return explain(std::move(mapped).error(), board_address(), bytes);
+    return explain(std::move(mapped).error(), board_address(), bytes, function_.limits().max_locked_bytes);
   }
   return iova;
+}
+
+Result<Iova> DmaMap::map_descriptor(int fd, std::uint64_t bytes, board::DmaAccess access) {
+  if (!function_.limits().can_import.memfd || !is_aligned(bytes, granule_bytes())) {
+    return make_error(
+        ErrorCode::unsupported_feature,
+        fmt::format("{} bytes of shared memory cannot be mapped for the board {}", bytes, board_address()));
+  }
+  Result<Iova> iova = iovas_.take(bytes);
+  return iova.ok() ? finish(*iova, bytes, function_.dma_map_fd(*iova, fd, 0, bytes, access)) : iova;
 }
 
 void DmaMap::unmap(Iova iova, std::uint64_t bytes) noexcept {

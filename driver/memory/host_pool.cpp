@@ -5,14 +5,18 @@
 #include <cinttypes>
 #include <cstdio>
 #include <fcntl.h>
+#include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include <datum/base/memory_file.hpp>
 
+#include "driver/device/limits.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/ipc_handle.hpp"
 
 namespace datum {
 namespace {
@@ -38,18 +42,40 @@ Error host_memory_error(std::string message, int error) {
   return Error{ErrorCode::out_of_host_memory, error, std::move(message), {}};
 }
 
+/// Cannot shrink or grow. A file that may be shared one day bears the name of such.
+Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
+  std::string name = "datum-host";
+  if (shareable) {
+    Result<IpcToken> token = make_ipc_token();
+    if (!token.ok()) {
+      return std::move(token).error();
+    }
+    name = shared_file_label(SharedKind::host, *token);
+  }
+  UniqueFd file(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
+  if (error == 0 && ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
+  }
+  return file;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std::uint64_t bytes,
-                                                     std::uint64_t alignment) {
+                                                     std::uint64_t alignment, bool shareable) {
   std::unique_ptr<HostPiece> piece(new HostPiece(window));
-  if (Status built = piece->build(bytes, alignment); !built.ok()) {
+  if (Status built = piece->build(bytes, alignment, shareable); !built.ok()) {
     return std::move(built).error();
   }
+  piece->shareable_ = shareable;
   return piece;
 }
 
-Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment) {
+Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment, bool shareable) {
   if (bytes >= worth_a_look_bytes) {
     if (const std::uint64_t available = available_bytes(); bytes > available) {
       return host_memory_error(
@@ -65,14 +91,11 @@ Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment) {
   range_ = *range;
   reserved_ = true;
   bytes_ = bytes;
-  file_ = UniqueFd(::memfd_create("datum-host", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  int error = file_.valid() ? resize_memory_file(file_.get(), bytes) : errno;
-  if (error == 0 && ::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    error = errno;
+  Result<UniqueFd> made = make_file(bytes, shareable);
+  if (!made.ok()) {
+    return std::move(made).error();
   }
-  if (error != 0) {
-    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
-  }
+  file_ = std::move(*made);
   void* host = ::mmap(reinterpret_cast<void*>(range->base), bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, file_.get(), 0);
   if (host == MAP_FAILED) {
@@ -180,24 +203,27 @@ Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment,
     pages = *block;
   } else {
     large_.reserve(large_.size() + 1);
-    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment);
+    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment, may_keep_file());
     if (!piece.ok()) {
       return std::move(piece).error();
     }
     large_.push_back(std::move(*piece));
+    kept_files_ += large_.back()->has_file() ? 1 : 0;
     pages = {large_.back().get(), large_.back()->host(), whole, {}, true};
   }
   for (DmaMap* dma : maps) {
     if (Status mapped = pages.piece->map_for(*dma); !mapped.ok()) {
       if (pages.whole_piece) {
-        large_.pop_back();
+        drop_last_large();
       } else {
         release_block(pages);
       }
       return std::move(mapped).error();
     }
   }
-  pages.piece->close_file();
+  if (!pages.piece->has_file()) {
+    pages.piece->close_file();
+  }
   return pages;
 }
 
@@ -212,8 +238,35 @@ void HostPool::release(const HostPages& pages) noexcept {
   });
   if (found != large_.end()) {
     std::swap(*found, large_.back());
-    large_.pop_back();
+    drop_last_large();
   }
+}
+
+/// A descriptor for each large piece would use up the process's limit; without one, sharing costs a copy.
+bool HostPool::may_keep_file() const noexcept {
+  rlimit limit{};
+  const std::size_t most =
+      ::getrlimit(RLIMIT_NOFILE, &limit) == 0
+          ? std::min<std::size_t>(limit.rlim_cur / limits::host_file_divisor, limits::most_host_files)
+          : 0;
+  return kept_files_ < most;
+}
+
+UniqueFd HostPool::take_file(const HostPages& pages) noexcept {
+  const std::scoped_lock lock(mutex_);
+  UniqueFd file = pages.whole_piece ? pages.piece->take_file() : UniqueFd{};
+  kept_files_ -= file.valid() ? 1 : 0;
+  return file;
+}
+
+void HostPool::drop_last_large() noexcept {
+  kept_files_ -= large_.back()->has_file() ? 1 : 0;
+  large_.pop_back();
+}
+
+std::size_t HostPool::board_count(const HostPages& pages) noexcept {
+  const std::scoped_lock lock(mutex_);
+  return pages.piece->board_count();
 }
 
 void HostPool::forget_board(DmaMap& dma) noexcept {

@@ -25,9 +25,10 @@ class DmaMap;
 class HostPiece {
  public:
   /// `bytes` is a multiple of 4 KiB. Contents are zero. The file stays open until close_file, to be mapped
-  /// for boards and at further places. out_of_host_memory.
+  /// for boards and at further places; a `shareable` one may be taken (take_file) and given to other
+  /// processes. out_of_host_memory.
   static Result<std::unique_ptr<HostPiece>> create(AddressWindow& window, std::uint64_t bytes,
-                                                   std::uint64_t alignment);
+                                                   std::uint64_t alignment, bool shareable = false);
   ~HostPiece();
   HostPiece(const HostPiece&) = delete;
   HostPiece& operator=(const HostPiece&) = delete;
@@ -41,6 +42,14 @@ class HostPiece {
 
   /// The board is about to go.
   void unmap_for(DmaMap& dma) noexcept;
+
+  /// Boards that see the piece.
+  [[nodiscard]] std::size_t board_count() const noexcept { return boards_.size(); }
+
+  [[nodiscard]] bool has_file() const noexcept { return shareable_ && file_.valid(); }
+
+  /// The file of the piece (make_shared_file), once; whoever has it may share the piece.
+  [[nodiscard]] UniqueFd take_file() noexcept { return std::move(file_); }
 
   [[nodiscard]] std::byte* host() const noexcept { return host_; }
 
@@ -60,7 +69,7 @@ class HostPiece {
 
   explicit HostPiece(AddressWindow& window) : window_(window) {}
 
-  Status build(std::uint64_t bytes, std::uint64_t alignment);
+  Status build(std::uint64_t bytes, std::uint64_t alignment, bool shareable);
 
   AddressWindow& window_;
   AddressRange range_{};
@@ -68,6 +77,7 @@ class HostPiece {
   bool mapped_ = false;
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
+  bool shareable_ = false;
   UniqueFd file_;  ///< until it is closed: the piece's bytes, cannot shrink
   std::vector<BoardMapping> boards_;
 };
@@ -103,18 +113,26 @@ class HostPool {
   Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps);
   /// No board may be able to reach the pages any longer.
   void release(const HostPages& pages) noexcept;
+  /// The file that holds exactly `pages`, of which nobody else has a descriptor; empty: they share one with
+  /// others, or it was not kept. To be taken once.
+  UniqueFd take_file(const HostPages& pages) noexcept;
+  /// Boards that see the piece which `pages` are of.
+  [[nodiscard]] std::size_t board_count(const HostPages& pages) noexcept;
   /// Unmaps every piece for a board that is about to go.
   void forget_board(DmaMap& dma) noexcept;
 
  private:
   Result<HostPages> take_block(unsigned order);
   void release_block(const HostPages& pages) noexcept;
+  [[nodiscard]] bool may_keep_file() const noexcept;
+  void drop_last_large() noexcept;
 
   AddressWindow& window_;
   std::mutex mutex_;
   BuddyPages blocks_;
   std::vector<std::unique_ptr<HostPiece>> slabs_;  ///< by slab number of `blocks_`
   std::vector<std::unique_ptr<HostPiece>> large_;
+  std::size_t kept_files_ = 0;
   std::uint32_t spare_slab_ = AddressRange::no_slab;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/imported_memory.hpp"
 
 namespace datum {
 
@@ -42,9 +43,29 @@ Result<std::shared_ptr<MemoryBacking>> MemoryBacking::take_host(HostPool& pool, 
   return backing;
 }
 
+std::shared_ptr<MemoryBacking> MemoryBacking::take_imported(std::unique_ptr<ImportedMemory> imported) {
+  struct Makeable : MemoryBacking {};
+
+  std::shared_ptr<MemoryBacking> backing = std::make_shared<Makeable>();
+  backing->imported_ = std::move(imported);
+  return backing;
+}
+
+MemoryBacking::MemoryBacking() noexcept = default;
+
+MemoryBacking::MemoryBacking(void* base) noexcept : pinned_(true) {
+  pages_.host = static_cast<std::byte*>(base);
+}
+
 MemoryBacking::~MemoryBacking() {
+  if (elsewhere_ != nullptr && !elsewhere_->end()) {
+    return;  // nobody gets these pages again
+  }
   if (heap_ != nullptr) {
     heap_->free(runs_);
+    if (waits_for_board_) {
+      heap_->end_wait(runs_);
+    }
   }
   if (window_ != nullptr) {
     window_->release(range_);
@@ -54,7 +75,17 @@ MemoryBacking::~MemoryBacking() {
   }
 }
 
+void MemoryBacking::wait_for_board() noexcept {
+  if (!waits_for_board_) {
+    waits_for_board_ = true;
+    heap_->begin_wait(runs_);
+  }
+}
+
 std::uintptr_t MemoryBacking::base() const noexcept {
+  if (imported_ != nullptr) {
+    return imported_->base();
+  }
   return on_device() ? range_.base : reinterpret_cast<std::uintptr_t>(pages_.host);
 }
 

@@ -1,6 +1,7 @@
 // What an allocation occupies, and how it is given back.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +14,20 @@
 namespace datum {
 
 class DeviceHeap;
+class ImportedMemory;
+
+/// Says that what an allocation occupies is not where it was taken: shared with others for a while.
+class PagesElsewhere {
+ public:
+  PagesElsewhere() = default;
+  virtual ~PagesElsewhere() = default;
+  PagesElsewhere(const PagesElsewhere&) = delete;
+  PagesElsewhere& operator=(const PagesElsewhere&) = delete;
+
+  /// No board uses the pages any longer, the allocation is gone: everything back to where it was taken.
+  /// false: the pages may still be used by others and must not be handed out again.
+  virtual bool end() noexcept = 0;
+};
 
 /// Given back by the destructor: it runs when the last holder lets go, be that the call that freed the
 /// allocation or the quarantine of a space.
@@ -24,6 +39,8 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   /// Host memory, at its own address for everybody.
   static Result<std::shared_ptr<MemoryBacking>> take_host(HostPool& pool, std::span<DmaMap* const> maps,
                                                           std::uint64_t bytes, std::uint64_t alignment);
+  /// Memory of another process, or of this one once more.
+  static std::shared_ptr<MemoryBacking> take_imported(std::unique_ptr<ImportedMemory> imported);
   ~MemoryBacking();
   MemoryBacking(const MemoryBacking&) = delete;
   MemoryBacking& operator=(const MemoryBacking&) = delete;
@@ -38,18 +55,46 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
 
   [[nodiscard]] const HostPages& pages() const noexcept { return pages_; }  ///< not on_device()
 
+  [[nodiscard]] const ImportedMemory* imported() const noexcept { return imported_.get(); }
+
+  /// Somebody began to export the allocation: whoever frees it has to look for its export.
+  void mark_shared() noexcept { shared_.store(true, std::memory_order_seq_cst); }
+
+  [[nodiscard]] bool is_shared() const noexcept { return shared_.load(std::memory_order_seq_cst); }
+
+  /// What ends before the memory is given back. At most once.
+  void move_elsewhere(std::unique_ptr<PagesElsewhere> pages) noexcept { elsewhere_ = std::move(pages); }
+
+  /// Null: the pages are where they were taken.
+  [[nodiscard]] PagesElsewhere* elsewhere() noexcept { return elsewhere_.get(); }
+
+  /// Memory of the process that is pinned where it is: its pins map it, not the context.
+  [[nodiscard]] bool pinned() const noexcept { return pinned_; }
+
+  /// The pages of the device wait for the board's word that it forgot them: the heap counts them as such
+  /// until they are given back.
+  void wait_for_board() noexcept;
+
  protected:
-  MemoryBacking() = default;
+  MemoryBacking() noexcept;
+
+  /// Pinned memory at `base`, of which a derived class holds the pins.
+  explicit MemoryBacking(void* base) noexcept;
 
  private:
   friend class BackingList;
 
   AddressWindow* window_ = nullptr;
   DeviceHeap* heap_ = nullptr;
+  bool pinned_ = false;
+  bool waits_for_board_ = false;
   AddressRange range_{};
   std::vector<PageRun> runs_;
   HostPool* pool_ = nullptr;
   HostPages pages_{};
+  std::unique_ptr<ImportedMemory> imported_;
+  std::unique_ptr<PagesElsewhere> elsewhere_;
+  std::atomic<bool> shared_{false};
   std::shared_ptr<MemoryBacking> self_;  ///< while in a BackingList
   MemoryBacking* previous_ = nullptr;
   MemoryBacking* next_ = nullptr;

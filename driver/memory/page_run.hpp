@@ -1,18 +1,11 @@
 // A run of pages of device memory.
 #pragma once
 
-#include <cstdint>
-
-#include <datum/base/address.hpp>
+#include <datum/board/pcie_function.hpp>
 
 namespace datum {
 
 /// `first` and `bytes` are multiples of 4 KiB.
-struct PageRun {
-  DeviceAddress first{};
-  std::uint64_t bytes = 0;
-
-  friend constexpr bool operator==(const PageRun&, const PageRun&) = default;
-};
+using PageRun = board::DeviceRange;
 
 }  // namespace datum

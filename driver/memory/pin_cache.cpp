@@ -62,7 +62,8 @@ Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess a
                  fmt::format("the {} bytes at {:#x} cannot be brought into memory", bytes, first),
                  {}};
   }
-  return not_accessible(first, bytes, writes(access), errno);
+  // ENOMEM says here that nothing is mapped, and reads as if memory had run out.
+  return not_accessible(first, bytes, writes(access), errno == ENOMEM ? 0 : errno);
 }
 
 }  // namespace
@@ -74,6 +75,15 @@ PinCache::~PinCache() {
 }
 
 Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access) {
+  return pin_as(pointer, bytes, access, false);
+}
+
+Result<std::uint64_t> PinCache::pin_read_only(const void* pointer, std::uint64_t bytes) {
+  return pin_as(pointer, bytes, board::DmaAccess::read, true);
+}
+
+Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
+                                       bool read_only) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uint64_t granule = dma_.granule_bytes();
   if (bytes == 0 || address + bytes < address || address + bytes > (1ULL << 47U)) {
@@ -83,16 +93,42 @@ Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, bo
   const std::scoped_lock lock(mutex_);
   Result<std::vector<std::uint64_t>> held = hold(pages, access);
   if (!held.ok()) {
-    return std::move(held).error();
+    // Whole pages were refused; the caller knows only what it asked for.
+    return held.error().code == ErrorCode::invalid_argument
+               ? not_accessible(address, bytes, writes(access), held.error().errno_value)
+               : std::move(held).error();
   }
   const std::uint64_t token = next_token_++;
   try {
-    holds_.emplace(token, *held);
+    holds_.emplace(token, Hold{*held, read_only});
   } catch (...) {
     let_go(*held);
     throw;
   }
+  if (read_only) {
+    if (Status kept = keep_read_only(*held); !kept.ok()) {
+      let_go(*held);
+      holds_.erase(token);
+      return std::move(kept).error();
+    }
+  }
   return token;
+}
+
+Status PinCache::keep_read_only(const std::vector<std::uint64_t>& firsts) {
+  for (const std::uint64_t first : firsts) {
+    if (writes(segments_.at(first).access)) {
+      return make_error(
+          ErrorCode::not_available,
+          fmt::format("commands in flight write to the memory at {:#x}: it cannot become read-only now",
+                      first),
+          "wait for the commands that use the memory");
+    }
+  }
+  for (const std::uint64_t first : firsts) {
+    ++segments_.at(first).read_only_pins;
+  }
+  return {};
 }
 
 Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess access) {
@@ -133,7 +169,7 @@ Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
   if (Status accessible = check_access(pages.first, bytes, access); !accessible.ok()) {
     return accessible;
   }
-  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0}).first;
+  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0, 0}).first;
   // The board reads what it is to write as well: a copy may begin or end inside a word.
   Result<Iova> iova = dma_.map(host_span(pages.first, bytes),
                                writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
@@ -161,6 +197,10 @@ Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
 /// Commands in flight go on reading meanwhile: the pages get a second address first, and lose the first one
 /// when no access uses it.
 Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
+  if (segment.read_only_pins != 0) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("the memory at {:#x} is read-only for the board", first));
+  }
   if (Status accessible = check_access(first, segment.bytes, board::DmaAccess::write); !accessible.ok()) {
     return accessible;
   }
@@ -187,7 +227,12 @@ void PinCache::unpin(std::uint64_t token) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto held = holds_.find(token);
   if (held != holds_.end()) {
-    let_go(held->second);
+    if (held->second.read_only) {
+      for (const std::uint64_t first : held->second.firsts) {
+        --segments_.at(first).read_only_pins;
+      }
+    }
+    let_go(held->second.firsts);
     holds_.erase(held);
   }
 }

@@ -31,6 +31,9 @@ class PinCache {
   /// unpin. `bytes` > 0. The range must stay mapped until unpin. invalid_argument: nothing is mapped there,
   /// or not with that access. out_of_host_memory: limits of the system; nothing is pinned then.
   Result<std::uint64_t> pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access);
+  /// The same for reading only, and no pin of the pages gets more while this one holds them. not_available:
+  /// commands in flight write there.
+  Result<std::uint64_t> pin_read_only(const void* pointer, std::uint64_t bytes);
   /// Returns when the board can no longer reach what no other pin holds.
   void unpin(std::uint64_t token) noexcept;
 
@@ -45,6 +48,12 @@ class PinCache {
     Iova iova{};
     board::DmaAccess access = board::DmaAccess::read;
     std::uint64_t pins = 0;
+    std::uint64_t read_only_pins = 0;  ///< of them; while there are any the access stays as it is
+  };
+
+  struct Hold {
+    std::vector<std::uint64_t> firsts;  ///< of the segments that a token holds
+    bool read_only = false;
   };
 
   struct Pages {
@@ -54,7 +63,10 @@ class PinCache {
 
   using Segments = std::map<std::uint64_t, Segment>;  ///< by first address
 
+  Result<std::uint64_t> pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
+                               bool read_only);
   Result<std::vector<std::uint64_t>> hold(Pages pages, board::DmaAccess access);
+  Status keep_read_only(const std::vector<std::uint64_t>& firsts);
   Status add_segment(Pages pages, board::DmaAccess access);
   Status widen_access(std::uint64_t first, Segment& segment);
   void let_go(const std::vector<std::uint64_t>& firsts) noexcept;
@@ -64,7 +76,7 @@ class PinCache {
   std::mutex mutex_;
   Segments segments_;
   std::uint64_t next_token_ = 1;
-  std::map<std::uint64_t, std::vector<std::uint64_t>> holds_;  ///< token -> first addresses of its segments
+  std::map<std::uint64_t, Hold> holds_;  ///< by token
 };
 
 }  // namespace datum

@@ -198,20 +198,21 @@ Status Registry::insert(const Allocation& allocation) {
   return {};
 }
 
-std::optional<Allocation> Registry::erase(std::uintptr_t base, const Context* owner) {
-  return take_out(base, owner, false);
+std::optional<Allocation> Registry::erase(std::uintptr_t base, const Context* owner, bool imported) {
+  return take_out(base, owner, false, imported);
 }
 
 std::optional<Allocation> Registry::erase_reservation(std::uintptr_t base, const Context* owner) {
-  return take_out(base, owner, true);
+  return take_out(base, owner, true, false);
 }
 
-std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context* owner, bool reservation) {
+std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context* owner, bool reservation,
+                                             bool imported) {
   const std::scoped_lock lock(impl_->mutex);
   const std::uintptr_t entry = impl_->entry_for(base);
   Allocation allocation;
   if (!is_record(entry) || !as_record(entry)->read(allocation) || allocation.base != base ||
-      allocation.context != owner ||
+      allocation.context != owner || allocation.imported != imported ||
       (allocation.kind == AllocationKind::virtual_reservation) != reservation) {
     return std::nullopt;
   }

@@ -31,7 +31,8 @@ struct Allocation {
   AllocationKind kind = AllocationKind::device;
   bool read_only_for_device = false;
   bool application_mapped = false;  ///< a mapping made by the application (zeVirtualMemMap): no `backing`
-  std::array<std::uint8_t, 2> unused{};
+  bool imported = false;            ///< opened from an IPC handle: closed, and not freed
+  std::uint8_t unused = 0;
 
   /// As occupied: whole pages.
   [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }
@@ -55,8 +56,9 @@ class Registry {
   /// invalid_argument: overlaps a live range, or is not made of whole pages below 2^47. out_of_host_memory.
   Status insert(const Allocation& allocation);
   /// Takes the allocation out whose first byte is `base` and whose context is `owner`; empty: none. Of
-  /// several threads that try, one succeeds. Reservations are no allocations: see erase_reservation.
-  std::optional<Allocation> erase(std::uintptr_t base, const Context* owner);
+  /// several threads that try, one succeeds. Only one that is `imported`, or only one that is not.
+  /// Reservations are no allocations: see erase_reservation.
+  std::optional<Allocation> erase(std::uintptr_t base, const Context* owner, bool imported = false);
   /// The same for reservations of virtual addresses only.
   std::optional<Allocation> erase_reservation(std::uintptr_t base, const Context* owner);
 
@@ -65,7 +67,8 @@ class Registry {
 
  private:
   struct Impl;
-  std::optional<Allocation> take_out(std::uintptr_t base, const Context* owner, bool reservation);
+  std::optional<Allocation> take_out(std::uintptr_t base, const Context* owner, bool reservation,
+                                     bool imported);
   std::unique_ptr<Impl> impl_;
 };
 

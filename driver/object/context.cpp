@@ -72,15 +72,21 @@ Status Context::build() {
 
 Context::~Context() {
   unregister_handle(handle_);
-  pins_.clear();
   end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
-    if (const auto allocation = driver_.registry().erase(backing->base(), this)) {
+    const bool imported = backing->imported() != nullptr;
+    if (const auto allocation = driver_.registry().erase(backing->base(), this, imported)) {
+      end_sharing(*backing, *allocation);
       forget(*backing, *allocation, false);
     }
-    freed.push_back(allocations_.remove(*backing));
+    if (backing->pinned()) {
+      allocations_.remove(*backing);
+    } else {
+      freed.push_back(allocations_.remove(*backing));
+    }
   }
+  pins_.clear();
   for (std::size_t index = 0; index < spaces_.size(); ++index) {
     devices_[index]->remove_space(*spaces_[index]);
   }
@@ -144,15 +150,15 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
     Status usable = virtual_space_->check_usable(device, address, bytes);
     return usable.ok() ? Result<Pin>(Pin{}) : std::move(usable).error();
   }
-  if (known->kind == AllocationKind::device && known->device != &device) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("the memory at {:#x} belongs to another device, which this one cannot access", address));
-  }
   if (!known->covers(address) || bytes > known->size_bytes - (address - known->base)) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at {:#x} leave the allocation of {} bytes at {:#x}", bytes,
                                   address, known->size_bytes, known->base));
+  }
+  if (known->kind == AllocationKind::device && known->device != &device) {
+    if (Status shown = show_to_peer(device, *known); !shown.ok()) {
+      return std::move(shown).error();
+    }
   }
   return Pin{};
 }

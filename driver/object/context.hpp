@@ -13,7 +13,9 @@
 #include <datum/board/pcie_function.hpp>
 
 #include "driver/memory/address_space.hpp"
+#include "driver/memory/atomic_attributes.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
 #include "driver/memory/registry.hpp"
 #include "driver/object/handle_table.hpp"
@@ -22,6 +24,7 @@ namespace datum {
 
 class Driver;
 class Device;
+class ExportedFile;
 class PhysicalMemory;
 class PinCache;
 class VirtualSpace;
@@ -81,16 +84,47 @@ class Context {
   /// device.memory_count(). No hardware is touched. out_of_device_memory, out_of_host_memory: nothing is
   /// taken then.
   Result<void*> allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
-                                std::uint64_t alignment);
+                                std::uint64_t alignment, std::uint8_t cache_policy = 0);
   /// Reachable for all devices of the context at its own address.
-  Result<void*> allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device);
+  Result<void*> allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device,
+                              std::uint8_t cache_policy = 0);
   /// Lives in host memory. `device` may be null.
-  Result<void*> allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment);
+  Result<void*> allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
+                                std::uint8_t cache_policy = 0);
+  /// Makes memory of the process an allocation of this context, at its own address and reachable for all its
+  /// devices. `memory` and `bytes` > 0 are whole pages; the memory stays mapped until it is freed.
+  /// invalid_argument: nothing is mapped there, or not with that access, or part of it is an allocation.
+  /// out_of_host_memory: it cannot be pinned within the limits. not_available: see PinCache::pin_read_only.
+  Result<void*> import_system_memory(void* memory, std::uint64_t bytes, bool read_only_for_device);
+
   /// invalid_argument: `pointer` is not the first byte of a live allocation of this context. Commands in
   /// flight may still use the memory: it goes to nobody else before the board has forgotten it.
   Status free(void* pointer);
+  /// The same, and commands in flight that use the memory end as if it were there: waits for them, and
+  /// returns when the board has forgotten it.
+  Status free_when_unused(void* pointer);
+  /// The same without waiting: the pointer is no allocation any longer, the memory goes when the last of
+  /// those commands has ended.
+  Status free_after_use(void* pointer);
   /// The allocation of this context that `pointer` lies in, by its requested size. A few nanoseconds.
   [[nodiscard]] std::optional<Allocation> find(const void* pointer) const noexcept;
+
+  /// Of shared allocations; forgotten when they are freed.
+  [[nodiscard]] AtomicAttributes& atomic_attributes() noexcept { return atomic_attributes_; }
+
+  // Sharing with other processes: driver/object/context_sharing.cpp.
+
+  /// A handle of the allocation that begins at `pointer`; its first export moves it into a file of its own.
+  /// invalid_argument: no first byte of a live device or host allocation of this context;
+  /// unsupported_feature: the board cannot share that memory; out_of_host_memory.
+  Result<IpcHandleBytes> export_allocation(const void* pointer);
+  /// Memory behind `fd`, of which `file` was read; new addresses at each call. `size_bytes` is at most a page
+  /// less than the file. The descriptor may be closed afterwards. unsupported_feature: the board takes none;
+  /// out_of_host_memory.
+  Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes);
+  /// Returns when no board can reach the memory any longer through `pointer`, which import_file gave.
+  /// invalid_argument: it did not, or the memory was closed before.
+  Status close_imported(const void* pointer);
 
   /// The context through whose space commands of `device` in this context reach the memory at `pointer`: this
   /// one. Middleware for GPUs copies what the application allocated in a context of its own; in that attitude
@@ -132,15 +166,25 @@ class Context {
   Status build();
   [[nodiscard]] std::size_t index_of(const Device& device) const noexcept;
   Result<void*> publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation, std::uint64_t bytes);
-  Status map_device(Device& device, MemoryBacking& backing);
+  Status map_device(Device& device, MemoryBacking& backing, PageRights rights);
   Status map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights);
   Result<void*> allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
-                                 std::uint64_t alignment, bool read_only_for_device);
+                                 std::uint64_t alignment, PageRights rights);
   Result<std::shared_ptr<MemoryBacking>> take_host_pages(std::uint64_t bytes, std::uint64_t alignment);
   bool forget(MemoryBacking& backing, const Allocation& allocation, bool retire);
   void build_virtual_space();
   void end_virtual_space();
   void drain_quarantines();
+  void end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept;
+  Result<std::shared_ptr<MemoryBacking>> take_for_sharing(const void* pointer, Allocation& allocation);
+  Status show_to_peer(Device& user, const Allocation& allocation);
+  Result<std::unique_ptr<ExportedFile>> export_device(MemoryBacking& backing, const Allocation& allocation);
+  Result<std::unique_ptr<ExportedFile>> export_host(MemoryBacking& backing, const Allocation& allocation);
+  Result<UniqueFd> move_host(MemoryBacking& backing, const Allocation& allocation);
+  Status map_imported(Device& device, const Allocation& allocation, const ImportedMemory& memory);
+  struct FreedInUse;
+  [[nodiscard]] std::optional<Allocation> erase(const void* pointer);
+  void give_back(const Allocation& allocation);
 
   Driver& driver_;
   std::uint32_t id_ = 0;
@@ -149,8 +193,11 @@ class Context {
   std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
   std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};
+  std::mutex
+      sharing_mutex_;  ///< one first export at a time; before allocations_mutex_; boards are waited for
   std::mutex allocations_mutex_;
   BackingList allocations_;
+  AtomicAttributes atomic_attributes_;
   HandleSlot* handle_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// Allocations of a context.
+// Allocations of a context: making them.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,6 +8,7 @@
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/system_memory.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
@@ -27,13 +28,13 @@ std::uint8_t smallest_page_shift(const std::vector<PageRun>& runs) noexcept {
 
 }  // namespace
 
-Status Context::map_device(Device& device, MemoryBacking& backing) {
+Status Context::map_device(Device& device, MemoryBacking& backing, PageRights rights) {
   AddressSpace& pages = space(device);
   std::uint64_t va = backing.base();
   for (const PageRun& run : backing.runs()) {
     PageTarget target;
     target.device = run.first;
-    if (Status mapped = pages.map(DeviceVa{va}, target, run.bytes, PageRights{}); !mapped.ok()) {
+    if (Status mapped = pages.map(DeviceVa{va}, target, run.bytes, rights); !mapped.ok()) {
       if (va != backing.base() && pages.unmap(DeviceVa{backing.base()}, va - backing.base())) {
         pages.retire(
             backing
@@ -95,13 +96,13 @@ Result<void*> Context::publish(std::shared_ptr<MemoryBacking> backing, Allocatio
 }
 
 Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
-                                       std::uint64_t alignment) {
+                                       std::uint64_t alignment, std::uint8_t cache_policy) {
   DeviceHeap& heap = device.heap(ordinal);
   const auto attempt = [&]() -> Result<std::shared_ptr<MemoryBacking>> {
     Result<std::shared_ptr<MemoryBacking>> backing =
         MemoryBacking::take_device(driver_.window(), heap, bytes, alignment);
     if (backing.ok()) {
-      if (Status mapped = map_device(device, **backing); !mapped.ok()) {
+      if (Status mapped = map_device(device, **backing, {.cache_policy = cache_policy}); !mapped.ok()) {
         return std::move(mapped).error();
       }
     }
@@ -148,38 +149,61 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_host_pages(std::uint64_t by
 }
 
 Result<void*> Context::allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
-                                        std::uint64_t alignment, bool read_only_for_device) {
+                                        std::uint64_t alignment, PageRights rights) {
   Result<std::shared_ptr<MemoryBacking>> backing = take_host_pages(bytes, alignment);
   if (!backing.ok()) {
     return std::move(backing).error();
   }
-  if (Status mapped = map_host(**backing, align_up(bytes, small_page_bytes),
-                               PageRights{.writable = !read_only_for_device});
-      !mapped.ok()) {
+  if (Status mapped = map_host(**backing, align_up(bytes, small_page_bytes), rights); !mapped.ok()) {
     return std::move(mapped).error();
   }
   Allocation allocation;
   allocation.kind = kind;
   allocation.device = device;
-  allocation.read_only_for_device = read_only_for_device;
+  allocation.read_only_for_device = !rights.writable;
   return publish(std::move(*backing), allocation, bytes);
 }
 
-Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignment,
-                                     bool read_only_for_device) {
-  return allocate_in_host(AllocationKind::host, nullptr, bytes, alignment, read_only_for_device);
+Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device,
+                                     std::uint8_t cache_policy) {
+  return allocate_in_host(AllocationKind::host, nullptr, bytes, alignment,
+                          {.writable = !read_only_for_device, .cache_policy = cache_policy});
 }
 
-Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment) {
-  return allocate_in_host(AllocationKind::shared, device, bytes, alignment, false);
+Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
+                                       std::uint8_t cache_policy) {
+  return allocate_in_host(AllocationKind::shared, device, bytes, alignment, {.cache_policy = cache_policy});
+}
+
+Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, bool read_only_for_device) {
+  const auto first = reinterpret_cast<std::uintptr_t>(memory);
+  if (first + bytes < first || driver_.window().overlaps(first, bytes) || driver_.registry().find(first)) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} bytes at {:#x} are not system memory alone: part of them is memory of "
+                                  "this driver, or imported already",
+                                  bytes, first));
+  }
+  Result<std::shared_ptr<MemoryBacking>> backing =
+      SystemMemory::take(pins_, memory, bytes, read_only_for_device);
+  if (!backing.ok()) {
+    return std::move(backing).error();
+  }
+  Allocation allocation;
+  allocation.kind = AllocationKind::host_imported;
+  allocation.read_only_for_device = read_only_for_device;
+  return publish(std::move(*backing), allocation, bytes);
 }
 
 /// Takes an allocation out of the spaces; whether a board may have seen it. With `retire` its backing stays
 /// alive until every board that may know the pages has forgotten them.
 bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool retire) {
+  if (backing.pinned()) {
+    return false;  // its pins take it out of the spaces
+  }
   bool seen = false;
   for (std::size_t index = 0; index < devices_.size(); ++index) {
-    if (backing.on_device() && devices_[index] != allocation.device) {
+    const bool owns = devices_[index] == allocation.device;
+    if (backing.on_device() && !owns && !backing.is_shared()) {
       continue;
     }
     if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes())) {
@@ -188,36 +212,13 @@ bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool 
     seen = true;
     if (backing.on_device()) {
       backing.heap().set_owner(backing.runs(), id_);
+      backing.wait_for_board();
     }
     if (retire) {
       spaces_[index]->retire(backing.shared_from_this());
     }
   }
   return seen;
-}
-
-Status Context::free(void* pointer) {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::optional<Allocation> allocation = driver_.registry().erase(address, this);
-  if (!allocation) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("{:#x} is not the first byte of a live allocation of this context", address));
-  }
-  MemoryBacking& backing = *allocation->backing;
-  const bool kept = forget(backing, *allocation, true);
-  if (kept && !backing.on_device() && backing.pages().whole_piece) {
-    // Much memory of the host's: it is worth asking the boards now, instead of before the next command.
-    for (const std::unique_ptr<AddressSpace>& space : spaces_) {
-      static_cast<void>(space->commit());
-    }
-  }
-  std::shared_ptr<MemoryBacking> ended;
-  {
-    const std::scoped_lock lock(allocations_mutex_);
-    ended = allocations_.remove(backing);
-  }
-  return {};  // the memory goes here, unless a space keeps it
 }
 
 }  // namespace datum

@@ -136,6 +136,12 @@ std::uint64_t Device::max_allocation_bytes() noexcept {
   return std::max(dram_->usable_bytes(), onchip_ != nullptr ? onchip_->usable_bytes() : 0);
 }
 
+bool Device::can_access(Device& other) noexcept {
+  const board::FunctionLimits& exporter = other.board().function().limits();
+  const board::FunctionLimits& importer = board_->function().limits();
+  return this == &other || (exporter.can_export.memfd && exporter.exports_end && importer.can_import.memfd);
+}
+
 void Device::add_space(AddressSpace& space) {
   const std::scoped_lock lock(spaces_mutex_);
   spaces_.push_back(&space);

@@ -63,6 +63,10 @@ class Device {
   /// The largest single allocation in either memory.
   [[nodiscard]] std::uint64_t max_allocation_bytes() noexcept;
 
+  /// Whether commands of this device can use the memory of `other`: always its own, and that of a board which
+  /// exports memory in a way that this one imports.
+  [[nodiscard]] bool can_access(Device& other) noexcept;
+
   /// The spaces of contexts, so that their quarantines can be emptied before memory is said to be exhausted.
   void add_space(AddressSpace& space);
   void remove_space(AddressSpace& space) noexcept;

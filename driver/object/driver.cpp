@@ -4,12 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
+
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/address_window.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/memory/host_pool.hpp"
+#include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/process_life.hpp"
 
@@ -61,6 +65,7 @@ Driver::Driver() : attitude_(attitude_of(std::getenv(attitude_variable))) {}
 
 Driver::~Driver() {
   unregister_handle(handle_);
+  delete default_context_.load();
   for (const std::unique_ptr<Device>& device : devices_) {
     device->board().hub().set_stepped_neighbours({});
   }
@@ -76,6 +81,7 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
   }
   driver->window_ = std::move(*window);
   driver->host_pool_ = std::make_unique<HostPool>(*driver->window_);
+  driver->exports_ = std::make_unique<ExportTable>();
   unsigned index = 0;
   for (std::unique_ptr<Board>& board : boards) {
     Result<std::unique_ptr<Device>> device = Device::create(*driver, std::move(board), index++);
@@ -93,13 +99,36 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
   return driver;
 }
 
+Result<Context*> Driver::default_context() {
+  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+    return made;
+  }
+  const std::scoped_lock lock(default_context_mutex_);
+  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+    return made;
+  }
+  std::vector<Device*> devices;
+  for (const std::unique_ptr<Device>& device : devices_) {
+    if (Status alive = device->board().health(); !alive.ok()) {
+      return std::move(alive).error();
+    }
+    devices.push_back(device.get());
+  }
+  Result<std::unique_ptr<Context>> context = Context::create(*this, std::move(devices));
+  if (!context.ok()) {
+    return std::move(context).error();
+  }
+  default_context_.store(context->get(), std::memory_order_release);
+  return std::move(*context).release();
+}
+
 Result<std::unique_ptr<Driver>> Driver::open(const std::vector<std::string>& addresses) {
   std::vector<std::unique_ptr<Board>> boards;
   for (const std::string& address : addresses) {
     Result<std::unique_ptr<Board>> board = Board::open(address);
     if (!board.ok()) {
       Error error = std::move(board).error();
-      error.message = fmt::format("the board {} cannot be used: {}", address, error.message);
+      error.message = fmt::format("the board {} cannot be used: {}", shown_text(address), error.message);
       return error;
     }
     boards.push_back(std::move(*board));

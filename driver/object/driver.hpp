@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ namespace datum {
 
 class AddressWindow;
 class Board;
+class Context;
 class Device;
+class ExportTable;
 class HostPool;
 
 /// One in a process, made by ensure_driver and never destroyed: static objects of an application may call the
@@ -44,12 +47,23 @@ class Driver {
 
   [[nodiscard]] HostPool& host_pool() noexcept { return *host_pool_; }
 
+  [[nodiscard]] ExportTable& exports() noexcept { return *exports_; }
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   /// What the environment asked for when the driver was made.
   [[nodiscard]] Attitude attitude() const noexcept { return attitude_; }
 
   [[nodiscard]] HostPointers& host_pointers() noexcept { return host_pointers_; }
+
+  /// A context of all devices, made at the first call and the driver's own: it lives as long as the driver.
+  /// Errors are those of Context::create.
+  Result<Context*> default_context();
+
+  /// Whether it is the default context.
+  [[nodiscard]] bool owns(const Context& context) const noexcept {
+    return default_context_.load(std::memory_order_acquire) == &context;
+  }
 
   /// A number that no other allocation of the process has or will have.
   [[nodiscard]] std::uint64_t next_allocation_id() noexcept {
@@ -69,9 +83,12 @@ class Driver {
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<AddressWindow> window_;
   std::unique_ptr<HostPool> host_pool_;
+  std::unique_ptr<ExportTable> exports_;
   std::vector<std::unique_ptr<Device>> devices_;
   Attitude attitude_;
   HostPointers host_pointers_;
+  std::mutex default_context_mutex_;  ///< of making it
+  std::atomic<Context*> default_context_{nullptr};
   HandleSlot* handle_ = nullptr;
 };
 

@@ -12,11 +12,11 @@ constexpr unsigned vectors = hw::ring_page_block_count + 2;
 
 }  // namespace
 
-Board::Board(const BoardOptions& wanted, DramArray array, UniqueFd lost_event)
+Board::Board(const BoardOptions& wanted, DramArray array, UniqueFd any_interrupt, UniqueFd lost_event)
     : options(wanted),
       timebase(wanted.step_locked),
       iommu({wanted.iommu_bits, wanted.max_mappings, wanted.max_locked_bytes}),
-      interrupts(vectors),
+      interrupts(vectors, std::move(any_interrupt)),
       host(iommu, interrupts, hash),
       dram(std::move(array)),
       lost_event_(std::move(lost_event)) {
@@ -30,11 +30,16 @@ Result<std::unique_ptr<Board>> Board::create(const BoardOptions& options) {
   if (!array) {
     return std::move(array).error();
   }
+  auto any_interrupt = make_eventfd(0);
+  if (!any_interrupt) {
+    return std::move(any_interrupt).error();
+  }
   auto lost_event = make_eventfd(0);
   if (!lost_event) {
     return std::move(lost_event).error();
   }
-  std::unique_ptr<Board> board(new Board(options, std::move(array).value(), std::move(lost_event).value()));
+  std::unique_ptr<Board> board(new Board(options, std::move(array).value(), std::move(any_interrupt).value(),
+                                         std::move(lost_event).value()));
   auto engine = make_engine({board->options, board->dram, board->host, board->timebase, board->hash});
   if (!engine) {
     return std::move(engine).error();

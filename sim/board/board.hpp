@@ -71,7 +71,7 @@ class Board {
   std::unique_ptr<Engine> engine;
 
  private:
-  Board(const BoardOptions& wanted, DramArray array, UniqueFd lost_event);
+  Board(const BoardOptions& wanted, DramArray array, UniqueFd any_interrupt, UniqueFd lost_event);
 
   void program_message_table();
 

@@ -1,10 +1,10 @@
 #include "sim/board/board_thread.hpp"
 
 #include <chrono>
-#include <csignal>
-#include <pthread.h>
 #include <unistd.h>
 #include <utility>
+
+#include <datum/base/service_thread.hpp>
 
 #include "sim/board/processor_pause.hpp"
 
@@ -16,31 +16,13 @@ namespace {
 /// part.
 constexpr auto spin_time = std::chrono::microseconds(20);
 /// How often a board looks whether a parked ring is due.
-constexpr auto parked_nap = std::chrono::milliseconds(1);
-
-/// Signals are the application's: none of its handlers shall run on the board's thread.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
+constexpr std::chrono::milliseconds parked_nap{1};
 
 }  // namespace
 
 BoardThread::BoardThread(std::function<Activity()> slice)
     : slice_(std::move(slice)), owner_process_(::getpid()) {
-  const BlockedSignals blocked;  // a new thread inherits the mask
+  const BlockedSignals blocked;
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -64,8 +46,10 @@ void BoardThread::wake() noexcept {
 }
 
 void BoardThread::loop() {
-  pthread_setname_np(pthread_self(), "datum-board");
+  name_service_thread('b');
+  ApplicationWatch watch(2);
   while (!shared_->stop.load()) {
+    watch.look();
     const auto seen = shared_->wakes.load();
     const auto activity = slice_();
     if (activity.quiescent) {
@@ -85,11 +69,7 @@ void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
   }
   std::unique_lock lock(shared_->mutex);
   shared_->asleep.store(true);
-  if (activity.parked) {
-    shared_->condition.wait_for(lock, parked_nap, woken);
-  } else {
-    shared_->condition.wait(lock, woken);
-  }
+  shared_->condition.wait_for(lock, activity.parked ? parked_nap : ApplicationWatch::interval, woken);
   shared_->asleep.store(false);
 }
 

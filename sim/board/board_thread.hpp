@@ -13,6 +13,8 @@
 
 namespace datum::sim {
 
+/// Takes no signals. It ends the process when the application has no thread left, as the process would end
+/// without this one.
 class BoardThread {
  public:
   /// `slice` takes the board's turn and advances it for a while. Called from the new thread only, until the

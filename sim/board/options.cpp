@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/shown_text.hpp>
 
 namespace datum::sim {
 
@@ -17,7 +18,9 @@ namespace {
 constexpr std::uint64_t kib = 1ULL << 10U;
 constexpr std::uint64_t mib = 1ULL << 20U;
 constexpr std::uint64_t gib = 1ULL << 30U;
-constexpr std::uint64_t smallest_memory_bytes = 2 * mib;
+// What the driver needs at least; its own limits say why (driver/device/limits.hpp).
+constexpr std::uint64_t smallest_memory_bytes = 16 * mib;
+constexpr std::uint64_t smallest_aperture_bytes = mib;
 constexpr std::uint64_t largest_memory_bytes = 64 * gib;
 
 /// Where an option came from decides how strictly it is taken.
@@ -36,7 +39,8 @@ struct Item {
 };
 
 Error refusal(const Item& item, std::string_view rule) {
-  const auto shown = item.has_value ? fmt::format("{}={}", item.name, item.value) : std::string(item.name);
+  const auto shown =
+      shown_text(item.has_value ? fmt::format("{}={}", item.name, item.value) : std::string(item.name));
   return make_error(ErrorCode::invalid_argument, fmt::format("board option '{}': {}", shown, rule),
                     "docs/simulation.md lists the options");
 }
@@ -105,17 +109,19 @@ Status take_unsigned(const Item& item, unsigned first, unsigned last, unsigned& 
 Status take_memory(const Item& item, BoardOptions& options) {
   const auto value = parse_size(item.value);
   if (!value || !is_power_of_two(*value) || *value < smallest_memory_bytes || *value > largest_memory_bytes) {
-    return refusal(item, "needs a power of two from 2M to 64G");
+    return refusal(item, "needs a power of two from 16M to 64G");
   }
   options.memory_bytes = *value;
   return {};
 }
 
 /// Parts of the aperture; that they fit into the memory is checked when all options are known.
-Status take_aperture(const Item& item, std::uint64_t& to) {
+Status take_aperture(const Item& item, std::uint64_t smallest_bytes, std::uint64_t& to) {
   const auto value = parse_size(item.value);
-  if (!value || *value == 0 || *value > largest_memory_bytes || !is_aligned(*value, small_page_bytes)) {
-    return refusal(item, "needs a multiple of 4K from 4K up to the size of the memory");
+  if (!value || *value < smallest_bytes || *value > largest_memory_bytes ||
+      !is_aligned(*value, small_page_bytes)) {
+    return refusal(item, fmt::format("needs a multiple of 4K from {}K up to the size of the memory",
+                                     smallest_bytes / kib));
   }
   to = *value;
   return {};
@@ -171,17 +177,17 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   }
   if (item.name == "aperture") {
     named.aperture = true;
-    return take_aperture(item, options.aperture_bytes);
+    return take_aperture(item, smallest_aperture_bytes, options.aperture_bytes);
   }
   if (item.name == "window") {
     named.window = true;
-    return take_aperture(item, options.window_bytes);
+    return take_aperture(item, small_page_bytes, options.window_bytes);
   }
   if (item.name == "channels") {
     return take_unsigned(item, 1, max_channels, options.channels);
   }
   if (item.name == "latency") {
-    return take_unsigned(item, 0, 100000, options.host_latency_cycles);
+    return take_unsigned(item, 0, 10000, options.host_latency_cycles);
   }
   if (item.name == "backpressure") {
     return take_unsigned(item, 0, 100, options.backpressure_percent);
@@ -258,9 +264,9 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
   if (scheme == "rtl") {
     options.scheme = Scheme::rtl;
   } else if (scheme != "model") {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("board address '{}': the simulation has the schemes rtl: and model:", address));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("board address '{}': the simulation has the schemes rtl: and model:",
+                                  shown_text(address)));
   }
   const auto list = colon == std::string_view::npos ? std::string_view{} : address.substr(colon + 1);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <poll.h>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,12 +35,29 @@ constexpr std::uint64_t parked_skip_ns = 1'000'000;
 /// Enough for every parked ring to look at its word and park again, so that a caller finds the board
 /// quiescent afterwards.
 constexpr std::uint64_t parked_look_cycles = 65536;
+/// How often a vector is looked at for which there is no descriptor.
+constexpr std::uint64_t poll_interval_ns = 1'000'000;
 /// RTL runs some hundred times slower than a card.
 constexpr unsigned rtl_wait_scale = 50;
 
 bool readable(int fd) {
   pollfd entry{fd, POLLIN, 0};
   return fd >= 0 && ::poll(&entry, 1, 0) > 0;
+}
+
+/// What the board's thread does again and again.
+Activity slice(Board& board, std::uint64_t cycles) {
+  Activity activity;
+  bool waits = false;
+  {
+    const Turn::Behind turn(board.turn);
+    activity = board.run(cycles);
+    waits = board.host.take_waits();
+  }
+  if (waits) {
+    std::this_thread::yield();  // the answer comes from another thread, and another process
+  }
+  return activity;
 }
 
 board::FunctionInfo describe(std::string address, const Board& board, const BoardNumber& number,
@@ -65,6 +83,8 @@ board::FunctionLimits limits_of(const Board& board) {
   limits.max_mappings = board.options.max_mappings;
   limits.max_locked_bytes = board.options.max_locked_bytes;
   limits.can_export.memfd = true;
+  limits.exportable_memories = 1;  // on-chip memory is inside the engine
+  limits.exports_end = true;
   limits.can_import.memfd = true;
   limits.shareable_between_processes = true;
   return limits;
@@ -78,10 +98,7 @@ SimFunction::SimFunction(std::string address, std::unique_ptr<Board> board)
   limits_ = limits_of(*board_);
   if (!board_->options.step_locked) {
     const auto cycles = board_->options.scheme == Scheme::rtl ? rtl_slice_cycles : model_slice_cycles;
-    thread_ = std::make_unique<BoardThread>([board = board_.get(), cycles] {
-      const Turn::Behind turn(board->turn);
-      return board->run(cycles);
-    });
+    thread_ = std::make_unique<BoardThread>([board = board_.get(), cycles] { return slice(*board, cycles); });
   }
 }
 
@@ -180,16 +197,21 @@ Result<board::WaitOutcome> SimFunction::wait(unsigned vector, int wake_fd, std::
                                      : wait_running(vector, wake_fd, deadline_ns);
 }
 
+/// -1: the process has none left for this vector, which has to be looked at in intervals then.
+int SimFunction::descriptor_to_wait_for(unsigned vector) {
+  if (vector == board::any_vector) {
+    return board_->interrupts.any_descriptor();
+  }
+  const auto own = board_->interrupts.descriptor(vector);
+  return own ? *own : -1;
+}
+
 Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_fd,
                                                      std::uint64_t deadline_ns) {
-  auto event = vector == board::any_vector ? board_->interrupts.any_descriptor()
-                                           : board_->interrupts.descriptor(vector);
-  if (!event) {
-    return std::move(event).error();
-  }
+  const int event = descriptor_to_wait_for(vector);
   for (;;) {
     if (vector == board::any_vector) {
-      static_cast<void>(drain_eventfd(*event));  // before the look, so that a later one is seen
+      static_cast<void>(drain_eventfd(event));  // before the look, so that a later one is seen
     }
     if (board_->interrupts.consume(vector)) {
       return board::WaitOutcome::interrupt;
@@ -202,12 +224,13 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     }
     const auto now = Timebase::host_now_ns();
     const auto left_ns = deadline_ns > now ? deadline_ns - now : 0;
-    const timespec timeout{static_cast<time_t>(left_ns / 1'000'000'000U),
-                           static_cast<long>(left_ns % 1'000'000'000U)};
+    const auto sleep_ns = event < 0 ? std::min(left_ns, poll_interval_ns) : left_ns;
+    const timespec timeout{static_cast<time_t>(sleep_ns / 1'000'000'000U),
+                           static_cast<long>(sleep_ns % 1'000'000'000U)};
     std::array<pollfd, 3> fds{
-        {{*event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
-    const auto ready =
-        ::ppoll(fds.data(), fds.size(), deadline_ns == board::no_deadline ? nullptr : &timeout, nullptr);
+        {{event, POLLIN, 0}, {board_->lost_descriptor(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
+    const bool for_ever = deadline_ns == board::no_deadline && event >= 0;
+    const auto ready = ::ppoll(fds.data(), fds.size(), for_ever ? nullptr : &timeout, nullptr);
     if (ready < 0 && errno != EINTR) {
       return Error{ErrorCode::unknown, errno, "waiting for an interrupt failed", {}};
     }
@@ -218,7 +241,7 @@ Result<board::WaitOutcome> SimFunction::wait_running(unsigned vector, int wake_f
     if (ready > 0 && fds[0].revents == 0 && fds[2].revents != 0) {
       return board::WaitOutcome::woken;
     }
-    if (ready == 0 || left_ns == 0) {
+    if ((ready == 0 && sleep_ns == left_ns) || left_ns == 0) {
       return ready > 0 && board_->interrupts.consume(vector) ? board::WaitOutcome::interrupt
                                                              : board::WaitOutcome::deadline;
     }
@@ -300,13 +323,23 @@ std::vector<board::DmaFault> SimFunction::take_dma_faults() {
   return board_->iommu.take_faults();
 }
 
-Result<UniqueFd> SimFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
-  if (first.ordinal != 0) {
-    return make_error(ErrorCode::unsupported_feature,
-                      fmt::format("memory {} of the board cannot be exported, only memory 0", first.ordinal));
+Result<UniqueFd> SimFunction::export_memory(std::span<const board::DeviceRange> ranges,
+                                            std::string_view label) {
+  for (const auto& range : ranges) {
+    if (range.first.ordinal != 0) {
+      return make_error(
+          ErrorCode::unsupported_feature,
+          fmt::format("memory {} of the board cannot be exported, only memory 0", range.first.ordinal));
+    }
   }
+  // With the turn no access is under way: the board meets its pages in one place or in the other.
   const Turn::Scope turn(board_->turn);
-  return board_->dram.export_range(first.offset_bytes, bytes);
+  return board_->dram.export_ranges(ranges, label);
+}
+
+Status SimFunction::end_export(std::span<const board::DeviceRange> ranges) {
+  const Turn::Scope turn(board_->turn);
+  return board_->dram.end_export(ranges);
 }
 
 void SimFunction::relax() noexcept {

@@ -34,7 +34,8 @@ class SimFunction final : public board::PcieFunction {
   Status reset(board::ResetKind kind) override;
   Status health() override;
   std::vector<board::DmaFault> take_dma_faults() override;
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
+  Status end_export(std::span<const board::DeviceRange> ranges) override;
   void relax() noexcept override;
 
   // For tests and tools that know that the board is simulated.
@@ -45,6 +46,10 @@ class SimFunction final : public board::PcieFunction {
   [[nodiscard]] std::uint64_t cycle();
   /// Takes the board off the bus.
   void lose(std::string reason);
+
+  /// What the board is made of, for who serves it to another process. Used under its turn.
+  [[nodiscard]] Board& board() noexcept { return *board_; }
+
   /// Bytes of host memory that hold the board's DRAM.
   [[nodiscard]] std::uint64_t resident_memory_bytes();
 
@@ -54,6 +59,7 @@ class SimFunction final : public board::PcieFunction {
   void wake() noexcept;
   Status map(Iova iova, Result<HostRange> range, std::uint64_t bytes, board::DmaAccess access);
   [[nodiscard]] Status check_map(Iova iova, std::uint64_t bytes);
+  [[nodiscard]] int descriptor_to_wait_for(unsigned vector);
   Result<board::WaitOutcome> wait_running(unsigned vector, int wake_fd, std::uint64_t deadline_ns);
   Result<board::WaitOutcome> wait_stepping(unsigned vector, int wake_fd, std::uint64_t deadline_ns);
   [[nodiscard]] bool skip_idle_time(const Activity& activity, std::uint64_t deadline_ns);

@@ -98,15 +98,27 @@ Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::ui
   return HostRange{memory, Mapping{base, bytes}, (seals & F_SEAL_SHRINK) != 0};
 }
 
+HostRange HostRange::of_shared(std::shared_ptr<const Mapping> whole, std::span<std::byte> memory,
+                               bool stays) {
+  HostRange range{memory, Mapping{}, stays};
+  range.shared_ = std::move(whole);
+  return range;
+}
+
+HostRange HostRange::of_elsewhere(std::uint64_t bytes) {
+  return HostRange{{static_cast<std::byte*>(nullptr), bytes}, Mapping{}, false};
+}
+
 std::uint64_t HostRange::read(std::uint64_t offset, std::span<std::byte> to) const noexcept {
   std::byte* const from = memory_.data() + offset;
   if (stays_) {
     std::memcpy(to.data(), from, to.size());
     return to.size();
   }
+  // The process by one of its living threads: its first one may have ended.
   const iovec local{to.data(), to.size()};
   const iovec remote{from, to.size()};
-  const auto copied = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
+  const auto copied = ::process_vm_readv(::gettid(), &local, 1, &remote, 1, 0);
   return copied < 0 ? 0 : static_cast<std::uint64_t>(copied);
 }
 
@@ -133,7 +145,7 @@ std::uint64_t HostRange::write(std::uint64_t offset, std::span<const std::byte> 
     remote = {{{to + word, from.size() - word}, {to, word}}};
     pieces = 2;
   }
-  const auto copied = ::process_vm_writev(::getpid(), local.data(), pieces, remote.data(), pieces, 0);
+  const auto copied = ::process_vm_writev(::gettid(), local.data(), pieces, remote.data(), pieces, 0);
   if (copied < 0) {
     return 0;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include <datum/base/mapping.hpp>
@@ -22,6 +23,14 @@ class HostRange {
   static Result<HostRange> of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes,
                                          board::DmaAccess access);
 
+  /// `memory` is a part of `whole`, a mapping that several ranges share. `stays`: nobody can shrink the file.
+  static HostRange of_shared(std::shared_ptr<const Mapping> whole, std::span<std::byte> memory, bool stays);
+  /// Memory of another process that is not mapped here: only its size is known.
+  static HostRange of_elsewhere(std::uint64_t bytes);
+
+  /// It can be neither read nor written here.
+  [[nodiscard]] bool elsewhere() const noexcept { return memory_.data() == nullptr; }
+
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return memory_.size(); }
 
   /// Copies from or to `offset`; the range must hold it. Returns how many bytes were copied before the first
@@ -37,6 +46,7 @@ class HostRange {
 
   std::span<std::byte> memory_;
   Mapping own_;
+  std::shared_ptr<const Mapping> shared_;
   bool stays_;  // nobody can take the pages away, so plain loads and stores will do
 };
 

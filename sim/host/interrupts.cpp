@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include <utility>
@@ -32,13 +33,22 @@ bool drain_eventfd(int fd) noexcept {
   return ::read(fd, &count, sizeof count) == static_cast<ssize_t>(sizeof count);
 }
 
+void signal_foreign(int fd) noexcept {
+  pollfd entry{fd, POLLOUT, 0};
+  if (::poll(&entry, 1, 0) > 0 && (entry.revents & POLLOUT) != 0) {
+    signal_eventfd(fd);
+  }
+}
+
 void Interrupts::raise(unsigned vector) {
   const std::lock_guard lock(mutex_);
   if (vector >= vectors_.size()) {
     return;
   }
   auto& entry = vectors_[vector];
-  if (entry.fd.valid()) {
+  if (entry.foreign.valid()) {
+    signal_foreign(entry.foreign.get());
+  } else if (entry.fd.valid()) {
     signal_eventfd(entry.fd.get());
   } else {
     entry.raised = true;
@@ -46,6 +56,20 @@ void Interrupts::raise(unsigned vector) {
   if (any_.valid()) {
     signal_eventfd(any_.get());
   }
+}
+
+void Interrupts::connect(unsigned vector, UniqueFd fd) {
+  const std::lock_guard lock(mutex_);
+  auto& entry = vectors_[vector];
+  entry.foreign = std::move(fd);
+  if (entry.foreign.valid() && std::exchange(entry.raised, false)) {
+    signal_foreign(entry.foreign.get());
+  }
+}
+
+bool Interrupts::is_pending(unsigned vector) {
+  const std::lock_guard lock(mutex_);
+  return vector < vectors_.size() && vectors_[vector].raised;
 }
 
 void Interrupts::clear() {
@@ -74,18 +98,6 @@ Result<int> Interrupts::descriptor(unsigned vector) {
     entry.raised = false;
   }
   return entry.fd.get();
-}
-
-Result<int> Interrupts::any_descriptor() {
-  const std::lock_guard lock(mutex_);
-  if (!any_.valid()) {
-    auto made = make_eventfd(0);
-    if (!made) {
-      return std::move(made).error();
-    }
-    any_ = std::move(made).value();
-  }
-  return any_.get();
 }
 
 bool Interrupts::consume_locked(Vector& vector) {

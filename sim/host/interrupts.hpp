@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include <datum/base/result.hpp>
@@ -11,11 +12,13 @@
 
 namespace datum::sim {
 
-/// Safe from any thread. Descriptors are made when they are first asked for: a board with 66 vectors mostly
-/// needs one or two.
+/// Safe from any thread. The descriptor of all vectors is there from the start, so that a process that has
+/// none left can still wait; that of a single vector is made when it is first asked for: a board with 66
+/// vectors mostly needs one or two.
 class Interrupts {
  public:
-  explicit Interrupts(unsigned vectors) : vectors_(vectors) {}
+  /// `any`: the descriptor of all vectors; invalid where nobody waits (tests of parts).
+  explicit Interrupts(unsigned vectors, UniqueFd any = {}) : vectors_(vectors), any_(std::move(any)) {}
 
   [[nodiscard]] unsigned vectors() const noexcept { return static_cast<unsigned>(vectors_.size()); }
 
@@ -26,8 +29,16 @@ class Interrupts {
   /// The eventfd of a vector, owned by this object. invalid_argument: no such vector; out_of_host_memory: no
   /// descriptor to be had.
   Result<int> descriptor(unsigned vector);
+
   /// An eventfd that is written whenever any vector is raised.
-  Result<int> any_descriptor();
+  [[nodiscard]] int any_descriptor() const noexcept { return any_.get(); }
+
+  /// From now on `vector` is raised by `fd`, a descriptor of another process; an invalid one: by nothing.
+  /// What was raised before and not consumed is raised again there. `vector` < vectors(). Writing to `fd`
+  /// never waits.
+  void connect(unsigned vector, UniqueFd fd);
+  /// Raised while nothing was connected.
+  [[nodiscard]] bool is_pending(unsigned vector);
 
   /// Whether `vector` (or any, for board::any_vector) was raised since it was last consumed; consumes it.
   bool consume(unsigned vector);
@@ -36,6 +47,7 @@ class Interrupts {
   struct Vector {
     bool raised = false;  // only while there is no descriptor, which keeps the count from then on
     UniqueFd fd;
+    UniqueFd foreign;
   };
 
   bool consume_locked(Vector& vector);
@@ -49,6 +61,8 @@ class Interrupts {
 [[nodiscard]] Result<UniqueFd> make_eventfd(std::uint64_t count);
 /// Adds one; an eventfd that is full is readable anyway.
 void signal_eventfd(int fd) noexcept;
+/// The same for a descriptor of another process, which may be anything, and full: never waits.
+void signal_foreign(int fd) noexcept;
 /// True if it was readable; its counter is 0 then.
 [[nodiscard]] bool drain_eventfd(int fd) noexcept;
 

@@ -20,8 +20,8 @@ Error invalid(std::string message) { return make_error(ErrorCode::invalid_argume
 }  // namespace
 
 std::vector<board::IovaRange> Iommu::ranges() const {
-  return {{Iova{0}, Iova{message_window_first - 1}},
-          {Iova{message_window_last + 1}, Iova{(1ULL << limits_.address_bits) - 1}}};
+  const auto last = limits_.address_bits >= 64 ? ~0ULL : (1ULL << limits_.address_bits) - 1;
+  return {{Iova{0}, Iova{message_window_first - 1}}, {Iova{message_window_last + 1}, Iova{last}}};
 }
 
 Status Iommu::check(Iova iova, std::uint64_t bytes) const {
@@ -42,20 +42,23 @@ Status Iommu::check(Iova iova, std::uint64_t bytes) const {
   const auto after = entries_.upper_bound(last);
   if (after != entries_.begin()) {
     const auto& [base, entry] = *std::prev(after);
-    if (base + entry.range.size_bytes() > first) {
+    if (base + (entry.range.size_bytes() - 1) >= first) {
       return invalid(
           fmt::format("mapping of {} bytes at IOVA {:#x} overlaps the one at {:#x}", bytes, first, base));
     }
   }
   if (limits_.max_mappings != 0 && entries_.size() >= limits_.max_mappings) {
     return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()));
+                      fmt::format("the IOMMU holds {} mappings, its limit", entries_.size()),
+                      "free large host allocations, each of which is a mapping, or give the board's address "
+                      "more with mappings=");
   }
   if (limits_.max_locked_bytes != 0 && bytes > limits_.max_locked_bytes - locked_bytes_) {
     return make_error(
         ErrorCode::out_of_host_memory,
         fmt::format("mapping {} bytes more than the {} that are mapped exceeds the locked-memory limit of {}",
-                    bytes, locked_bytes_, limits_.max_locked_bytes));
+                    bytes, locked_bytes_, limits_.max_locked_bytes),
+        "the board's option locked= sets that limit");
   }
   return {};
 }
@@ -73,6 +76,23 @@ Status Iommu::unmap(Iova iova, std::uint64_t bytes) {
   locked_bytes_ -= bytes;
   entries_.erase(found);
   return {};
+}
+
+Result<std::uint64_t> Iommu::unmap_inside(std::uint64_t first, std::uint64_t last) {
+  const auto begin = entries_.lower_bound(first);
+  const auto end = entries_.upper_bound(last);
+  const auto last_of = [](const auto& entry) { return entry.first + (entry.second.range.size_bytes() - 1); };
+  const bool cut_in_front = begin != entries_.begin() && last_of(*std::prev(begin)) >= first;
+  const bool cut_behind = begin != end && last_of(*std::prev(end)) > last;
+  if (cut_in_front || cut_behind) {
+    return invalid(fmt::format("unmapping [{:#x}, {:#x}] would cut a mapping in two", first, last));
+  }
+  std::uint64_t count = 0;
+  for (auto at = begin; at != end; at = entries_.erase(at)) {
+    locked_bytes_ -= at->second.range.size_bytes();
+    ++count;
+  }
+  return count;
 }
 
 Iommu::Hit Iommu::lookup(std::uint64_t iova, board::DmaAccess access) const noexcept {

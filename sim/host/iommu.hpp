@@ -35,6 +35,11 @@ class Iommu {
   /// `check` must have succeeded for the range since the last change.
   void map(Iova iova, HostRange range, board::DmaAccess access);
   Status unmap(Iova iova, std::uint64_t bytes);
+  /// Removes every mapping inside [`first`, `last`] and returns how many there were. invalid_argument, and
+  /// nothing is removed: one lies across an end.
+  Result<std::uint64_t> unmap_inside(std::uint64_t first, std::uint64_t last);
+
+  [[nodiscard]] std::size_t mappings() const noexcept { return entries_.size(); }
 
   struct Hit {
     const HostRange* range = nullptr;  ///< nullptr: refused

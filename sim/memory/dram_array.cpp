@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <iterator>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,8 +23,8 @@ Error host_error(const char* what, int number) {
   return Error{ErrorCode::out_of_host_memory, number, fmt::format("{}: {}", what, std::strerror(number)), {}};
 }
 
-Result<UniqueFd> make_file(const char* name, std::uint64_t bytes) {
-  UniqueFd file{::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+Result<UniqueFd> make_file(const std::string& name, std::uint64_t bytes) {
+  UniqueFd file{::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
   const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
   if (error != 0) {
     return host_error("no memory file to be had for the board's DRAM", error);
@@ -69,76 +68,133 @@ Result<DramArray> DramArray::create(std::uint64_t bytes) {
   return DramArray{std::move(file).value(), Mapping{base, bytes}};
 }
 
-/// Copies what was touched in [`first`, `first` + `bytes`) as the array shows it; `file` is what it shows
-/// there and tells where holes are.
-Status DramArray::copy_touched_pages(int file, std::uint64_t first, std::uint64_t bytes, int to_file) {
-  const bool to_own = to_file == file_.get();
-  const std::uint64_t from_base = file == file_.get() ? first : 0;
-  const std::uint64_t to_base = to_own ? first : 0;
-  std::uint64_t at = 0;
-  while (at < bytes) {
-    const auto data = ::lseek(file, static_cast<off_t>(from_base + at), SEEK_DATA);
-    if (data < 0) {
-      break;  // ENXIO: only a hole is left
+std::byte* DramArray::moved_page(std::uint64_t page) const noexcept {
+  const std::uint64_t block = page / block_pages;
+  return block < moved_.size() && moved_[block] != nullptr ? (*moved_[block])[page % block_pages] : nullptr;
+}
+
+std::span<std::byte> DramArray::run_among_exports(std::uint64_t first,
+                                                  std::uint64_t most_bytes) const noexcept {
+  const auto cells = [this](std::uint64_t address) {
+    std::byte* const moved = moved_page(address / small_page_bytes);
+    return moved != nullptr ? moved + address % small_page_bytes : own_.data() + address;
+  };
+  std::byte* const start = cells(first);
+  const std::uint64_t end = first + most_bytes;
+  std::uint64_t at = first;
+  do {
+    at = std::min(end, align_down(at, small_page_bytes) + small_page_bytes);
+  } while (at < end && cells(at) == start + (at - first));
+  return {start, static_cast<std::size_t>(at - first)};
+}
+
+Status DramArray::check(std::span<const board::DeviceRange> ranges) const {
+  std::vector<board::DeviceRange> sorted(ranges.begin(), ranges.end());
+  std::ranges::sort(sorted, {}, [](const board::DeviceRange& range) { return range.first.offset_bytes; });
+  std::uint64_t free_from = 0;
+  for (const auto& [start, bytes] : sorted) {
+    const std::uint64_t first = start.offset_bytes;
+    if (bytes == 0 || !is_aligned(first | bytes, small_page_bytes) || first > size_bytes() ||
+        bytes > size_bytes() - first) {
+      return make_error(
+          ErrorCode::invalid_argument,
+          fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes",
+                      first, bytes, size_bytes()));
     }
-    const auto start = static_cast<std::uint64_t>(data) - from_base;
-    if (start >= bytes) {
-      break;
+    bool exported = first < free_from;
+    for (std::uint64_t page = first / small_page_bytes; page < (first + bytes) / small_page_bytes; ++page) {
+      exported = exported || moved_page(page) != nullptr;
     }
-    const auto hole = ::lseek(file, data, SEEK_HOLE);
-    const auto end = hole < 0 ? bytes : std::min(bytes, static_cast<std::uint64_t>(hole) - from_base);
-    if (!write_all(to_file, to_base + start, range(first + start, end - start))) {
+    if (exported) {
+      return make_error(ErrorCode::invalid_argument,
+                        fmt::format("device memory [{:#x}, +{:#x}) is exported already", first, bytes));
+    }
+    free_from = first + bytes;
+  }
+  return sorted.empty() ? Status{make_error(ErrorCode::invalid_argument, "an export of no memory")}
+                        : Status{};
+}
+
+/// Holes stay holes.
+Status DramArray::copy_touched_pages(const board::DeviceRange& range, int to_file,
+                                     std::uint64_t to_offset) const {
+  const std::uint64_t first = range.first.offset_bytes;
+  const std::uint64_t end = first + range.bytes;
+  for (std::uint64_t at = first; at < end;) {
+    const auto data = ::lseek(file_.get(), static_cast<off_t>(at), SEEK_DATA);
+    if (data < 0 || static_cast<std::uint64_t>(data) >= end) {
+      break;  // only a hole is left
+    }
+    const auto hole = ::lseek(file_.get(), data, SEEK_HOLE);
+    const auto start = static_cast<std::uint64_t>(data);
+    at = hole < 0 ? end : std::min(end, static_cast<std::uint64_t>(hole));
+    if (!write_all(to_file, to_offset + (start - first), {own_.data() + start, at - start})) {
       return host_error("device memory cannot be moved for an export", errno);
     }
-    at = end;
   }
   return {};
 }
 
-Status DramArray::show(int file, std::uint64_t file_offset, std::uint64_t first, std::uint64_t bytes) {
-  void* const at = mapping_.data() + first;
-  void* const base = ::mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file,
-                            static_cast<off_t>(file_offset));
+void DramArray::show(const board::DeviceRange& range, std::byte* at) {
+  moved_.resize((size_bytes() / small_page_bytes + block_pages - 1) / block_pages);
+  const std::uint64_t first_page = range.first.offset_bytes / small_page_bytes;
+  for (std::uint64_t index = 0; index < range.bytes / small_page_bytes; ++index) {
+    auto& block = moved_[(first_page + index) / block_pages];
+    if (block == nullptr) {
+      block = std::make_unique<Block>();
+    }
+    (*block)[(first_page + index) % block_pages] = at == nullptr ? nullptr : at + index * small_page_bytes;
+  }
+}
+
+Result<UniqueFd> DramArray::export_ranges(std::span<const board::DeviceRange> ranges,
+                                          std::string_view label) {
+  if (auto status = check(ranges); !status) {
+    return std::move(status).error();
+  }
+  std::uint64_t bytes = 0;
+  for (const auto& range : ranges) {
+    bytes += range.bytes;
+  }
+  auto file = make_file(std::string(label), bytes);
+  if (!file) {
+    return std::move(file).error();
+  }
+  std::uint64_t offset = 0;
+  for (const auto& range : ranges) {
+    if (auto status = copy_touched_pages(range, file->get(), offset); !status) {
+      return std::move(status).error();
+    }
+    offset += range.bytes;
+  }
+  void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file->get(), 0);
   if (base == MAP_FAILED) {
-    return host_error("device memory cannot be mapped anew for an export", errno);
+    return host_error("device memory cannot be mapped for an export", errno);
   }
   ::madvise(base, bytes, MADV_DONTDUMP);
-  return {};
+  Export made{{ranges.begin(), ranges.end()}, Mapping{base, bytes}};
+  std::byte* at = made.mapping.data();
+  for (const auto& range : ranges) {
+    show(range, at);
+    at += range.bytes;
+    // Nobody looks at these pages of the array's file while the export stands, and after it they are zero.
+    ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                static_cast<off_t>(range.first.offset_bytes), static_cast<off_t>(range.bytes));
+  }
+  exports_.emplace(ranges.front().first.offset_bytes, std::move(made));
+  return file;
 }
 
-Result<UniqueFd> DramArray::export_range(std::uint64_t first, std::uint64_t bytes) {
-  if (bytes == 0 || !is_aligned(first | bytes, small_page_bytes) || first > size_bytes() ||
-      bytes > size_bytes() - first) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("device memory [{:#x}, +{:#x}) is not a range of whole 4 KiB pages of {:#x} bytes", first,
-                    bytes, size_bytes()));
+Status DramArray::end_export(std::span<const board::DeviceRange> ranges) {
+  const auto found = ranges.empty() ? exports_.end() : exports_.find(ranges.front().first.offset_bytes);
+  if (found == exports_.end() || !std::ranges::equal(found->second.ranges, ranges)) {
+    return make_error(ErrorCode::invalid_argument, "no export of exactly these ranges stands");
   }
-  auto found = exports_.find(first);
-  if (found == exports_.end() || found->second.bytes != bytes) {
-    if (auto status = take_back(first, bytes); !status) {
-      return std::move(status).error();
-    }
-    auto file = make_file("datum-export", bytes);
-    if (!file) {
-      return std::move(file).error();
-    }
-    if (auto status = copy_touched_pages(file_.get(), first, bytes, file->get()); !status) {
-      return std::move(status).error();
-    }
-    if (auto status = show(file->get(), 0, first, bytes); !status) {
-      return std::move(status).error();
-    }
-    // Nobody looks at these pages of the array's file while the export stands.
-    ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
-                static_cast<off_t>(bytes));
-    found = exports_.emplace(first, Export{bytes, std::move(file).value()}).first;
+  for (const auto& range : ranges) {
+    show(range, nullptr);
   }
-  UniqueFd copy{::fcntl(found->second.file.get(), F_DUPFD_CLOEXEC, 0)};
-  if (!copy.valid()) {
-    return host_error("no descriptor left for an export", errno);
-  }
-  return copy;
+  exports_.erase(found);
+  return {};
 }
 
 std::uint64_t DramArray::resident_bytes() const noexcept {
@@ -147,24 +203,6 @@ std::uint64_t DramArray::resident_bytes() const noexcept {
   struct stat status {};
 
   return ::fstat(file_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_blocks) * block_bytes : 0;
-}
-
-Status DramArray::take_back(std::uint64_t first, std::uint64_t bytes) {
-  auto at = exports_.lower_bound(first);
-  if (at != exports_.begin() && std::prev(at)->first + std::prev(at)->second.bytes > first) {
-    at = std::prev(at);
-  }
-  while (at != exports_.end() && at->first < first + bytes) {
-    auto& [base, shared] = *at;
-    if (auto status = copy_touched_pages(shared.file.get(), base, shared.bytes, file_.get()); !status) {
-      return status;
-    }
-    if (auto status = show(file_.get(), base, base, shared.bytes); !status) {
-      return status;
-    }
-    at = exports_.erase(at);
-  }
-  return {};
 }
 
 }  // namespace datum::sim

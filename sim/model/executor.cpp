@@ -219,6 +219,9 @@ Executor::Result Executor::wait_value(unsigned number, Ring& ring) {
   }
   std::uint64_t word = 0;
   if (memory_.read(from.at, std::as_writable_bytes(std::span{&word, 1})) != sizeof word) {
+    if (memory_.pending()) {
+      watch_.watch(number, from.at);  // a write from now on may be younger than the answer
+    }
     return {Outcome::failed, bus_failure(from.at.target, false, place.space, place.va)};
   }
   if ((word & descriptor.wait_error_mask()) != 0) {

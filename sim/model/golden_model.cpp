@@ -36,12 +36,18 @@ void GoldenModel::write_register64(std::uint32_t offset, std::uint64_t value) {
   registers_.write64(offset, value);
 }
 
+/// The cells behind `offset`, as many as lie in one piece; empty where there are none for `piece_bytes`.
 std::span<std::byte> GoldenModel::behind(std::uint64_t offset, std::uint64_t bytes,
                                          std::uint64_t& piece_bytes) {
+  const auto found = [&](Physical first) {
+    const auto cells = parts_.memory.local(first, piece_bytes);
+    piece_bytes = cells.empty() ? piece_bytes : cells.size();
+    return cells;
+  };
   const auto fixed_bytes = parts_.options.aperture_bytes;
   if (offset < fixed_bytes) {
     piece_bytes = std::min(bytes, fixed_bytes - offset);
-    return parts_.memory.local({Target::dram, offset}, piece_bytes);
+    return found({Target::dram, offset});
   }
   const auto in_window = offset - fixed_bytes;
   const auto window_bytes = parts_.options.window_bytes;
@@ -55,7 +61,7 @@ std::span<std::byte> GoldenModel::behind(std::uint64_t offset, std::uint64_t byt
   if (base.ordinal() > 1) {
     return {};
   }
-  return parts_.memory.local({base.ordinal() == 0 ? Target::dram : Target::onchip, address}, piece_bytes);
+  return found({base.ordinal() == 0 ? Target::dram : Target::onchip, address});
 }
 
 void GoldenModel::read_aperture(std::uint64_t offset, std::span<std::byte> to) {

@@ -16,12 +16,18 @@ MemoryPort::MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_byte
     : dram_(dram), host_(host), counters_(counters), watch_(watch), onchip_(onchip_bytes) {}
 
 std::span<std::byte> MemoryPort::local(Physical first, std::uint64_t bytes) noexcept {
-  const std::span<std::byte> whole =
-      first.target == Target::onchip ? std::span{onchip_} : dram_.range(0, dram_.size_bytes());
-  if (first.target == Target::host || first.address >= whole.size()) {
-    return {};
+  switch (first.target) {
+  case Target::dram:
+    return first.address < dram_.size_bytes() ? dram_.run(first.address, bytes) : std::span<std::byte>{};
+  case Target::onchip:
+    return first.address < onchip_.size()
+               ? std::span(onchip_).subspan(first.address,
+                                            std::min<std::uint64_t>(bytes, onchip_.size() - first.address))
+               : std::span<std::byte>{};
+  case Target::host:
+    break;
   }
-  return whole.subspan(first.address, std::min<std::uint64_t>(bytes, whole.size() - first.address));
+  return {};
 }
 
 void MemoryPort::count(Target target, std::uint64_t bytes, Side side) noexcept {
@@ -39,9 +45,16 @@ std::uint64_t MemoryPort::read(Physical from, std::span<std::byte> to) {
   if (from.target == Target::host) {
     return host_.read(from.address, to, counters_.cycle);
   }
-  const auto source = local(from, to.size());
-  std::ranges::copy(source, to.begin());
-  return source.size();
+  std::uint64_t done = 0;
+  while (done < to.size()) {
+    const auto source = local({from.target, from.address + done}, to.size() - done);
+    if (source.empty()) {
+      break;
+    }
+    std::ranges::copy(source, to.begin() + static_cast<std::ptrdiff_t>(done));
+    done += source.size();
+  }
+  return done;
 }
 
 std::uint64_t MemoryPort::write(Physical to, std::span<const std::byte> from) {
@@ -50,10 +63,14 @@ std::uint64_t MemoryPort::write(Physical to, std::span<const std::byte> from) {
   std::uint64_t done = 0;
   if (to.target == Target::host) {
     done = host_.write(to.address, from, counters_.cycle);
-  } else {
-    const auto target = local(to, from.size());
-    std::ranges::copy(from.first(target.size()), target.begin());
-    done = target.size();
+  }
+  while (to.target != Target::host && done < from.size()) {
+    const auto target = local({to.target, to.address + done}, from.size() - done);
+    if (target.empty()) {
+      break;
+    }
+    std::ranges::copy(from.subspan(done, target.size()), target.begin());
+    done += target.size();
   }
   watch_.written(to, done);
   return done;
@@ -63,35 +80,47 @@ CopyOutcome MemoryPort::copy(Physical from, Physical to, std::uint64_t bytes) {
   if (from.target == Target::host && to.target == Target::host) {
     return bounce(from, to, bytes);
   }
+  CopyOutcome outcome;
+  while (outcome.bytes < bytes && outcome.failed == Side::none) {
+    const auto piece = copy_piece({from.target, from.address + outcome.bytes},
+                                  {to.target, to.address + outcome.bytes}, bytes - outcome.bytes);
+    outcome = {outcome.bytes + piece.bytes, piece.failed};
+  }
+  return outcome;
+}
+
+/// As much as lies in one piece on both sides; at least a byte, unless it fails.
+CopyOutcome MemoryPort::copy_piece(Physical from, Physical to, std::uint64_t bytes) {
   if (from.target == Target::host) {
     const auto target = local(to, bytes);
+    if (target.empty()) {
+      return {0, Side::write};
+    }
     count(to.target, target.size(), Side::write);
     const auto done = read(from, target);
     watch_.written(to, done);
-    if (done < target.size()) {
-      return {done, Side::read};
-    }
-    return {done, done < bytes ? Side::write : Side::none};
+    return {done, done < target.size() ? Side::read : Side::none};
   }
-  const auto source = local(from, bytes);
-  count(from.target, source.size(), Side::read);
-  std::uint64_t done = 0;
+  auto source = local(from, bytes);
+  if (source.empty()) {
+    return {0, Side::read};
+  }
   if (to.target == Target::host) {
-    done = write(to, source);
-  } else {
-    const auto target = local(to, source.size());
-    count(to.target, target.size(), Side::write);
-    counters_.cycle += Counters::beats(target.size());
-    if (!target.empty()) {
-      std::memmove(target.data(), source.data(), target.size());  // the ranges may overlap
-    }
-    done = target.size();
-    watch_.written(to, done);
+    count(from.target, source.size(), Side::read);
+    const auto done = write(to, source);
+    return {done, done < source.size() ? Side::write : Side::none};
   }
-  if (done < source.size()) {
-    return {done, Side::write};
+  const auto target = local(to, source.size());
+  if (target.empty()) {
+    return {0, Side::write};
   }
-  return {done, done < bytes ? Side::read : Side::none};
+  source = source.first(target.size());
+  count(from.target, source.size(), Side::read);
+  count(to.target, target.size(), Side::write);
+  counters_.cycle += Counters::beats(target.size());
+  std::memmove(target.data(), source.data(), target.size());  // the ranges may overlap
+  watch_.written(to, target.size());
+  return {target.size(), Side::none};
 }
 
 CopyOutcome MemoryPort::bounce(Physical from, Physical to, std::uint64_t bytes) {
@@ -100,13 +129,17 @@ CopyOutcome MemoryPort::bounce(Physical from, Physical to, std::uint64_t bytes) 
   while (done < bytes) {
     const auto piece = std::span{bounce_}.first(std::min<std::uint64_t>(bytes - done, bounce_bytes));
     const auto got = read({from.target, from.address + done}, piece);
+    const bool rest_is_coming = host_.pending();
+    if (got == 0) {
+      return {done, Side::read};
+    }
     const auto put = write({to.target, to.address + done}, piece.first(got));
     done += put;
     if (put < got) {
       return {done, Side::write};
     }
     if (got < piece.size()) {
-      return {done, Side::read};
+      return {done, rest_is_coming ? Side::none : Side::read};
     }
   }
   return {done, Side::none};

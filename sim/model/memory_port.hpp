@@ -36,11 +36,22 @@ class MemoryPort {
   [[nodiscard]] std::uint64_t write(Physical to, std::span<const std::byte> from);
   [[nodiscard]] CopyOutcome copy(Physical from, Physical to, std::uint64_t bytes);
 
-  /// Memory of the board itself; shorter than `bytes`, or empty, where it ends.
+  /// Which ring the next accesses belong to.
+  void set_requester(unsigned ring) noexcept { host_.set_requester(ring); }
+
+  /// The last access is under way on the host and must be made again.
+  [[nodiscard]] bool pending() const noexcept { return host_.pending(); }
+
+  void forget(unsigned ring) { host_.forget(ring); }
+
+  [[nodiscard]] bool busy(unsigned ring) const { return host_.busy(ring); }
+
+  /// Memory of the board itself, as much of it as lies in one piece; empty where there is none.
   [[nodiscard]] std::span<std::byte> local(Physical first, std::uint64_t bytes) noexcept;
 
  private:
   void count(Target target, std::uint64_t bytes, Side side) noexcept;
+  [[nodiscard]] CopyOutcome copy_piece(Physical from, Physical to, std::uint64_t bytes);
   [[nodiscard]] CopyOutcome bounce(Physical from, Physical to, std::uint64_t bytes);
 
   DramArray& dram_;

@@ -257,7 +257,9 @@ std::uint64_t RegisterFile::read_ring(std::uint32_t offset, std::uint32_t index)
   case hw::ring_head(0):
     return ring.head;
   case hw::ring_state(0):
-    return static_cast<std::uint64_t>(ring.state());
+    // A ring that was stopped is not *disabled* while an access of it is under way.
+    return static_cast<std::uint64_t>(!ring.enabled && parts_.memory.busy(index) ? hw::RingState::active
+                                                                                 : ring.state());
   case hw::ring_fault_info(0):
     return ring.fault_info;
   case hw::ring_fault_sequence(0):

@@ -49,8 +49,15 @@ struct Ring {
   std::uint64_t recheck_at_ns = 0;  ///< of TIMER, when parked; 0: never
   hw::Descriptor descriptor;
   Progress progress;
+  bool looking = false;       ///< the word that it waits for is on its way
+  bool word_changed = false;  ///< and was written, or the ring kicked, meanwhile: the answer may be old
+  bool record_due = false;    ///< `record` must be written before anything else
+  hw::CompletionRecord record;
+  Failure record_failure;  ///< what the record reports
 
-  [[nodiscard]] bool has_work() const noexcept { return enabled && !faulted && (fetched || head != tail); }
+  [[nodiscard]] bool has_work() const noexcept {
+    return enabled && !faulted && (record_due || fetched || head != tail);
+  }
 
   [[nodiscard]] bool runnable() const noexcept { return has_work() && !parked; }
 
@@ -80,7 +87,7 @@ struct Ring {
   void start() noexcept {
     enabled = true;
     head = tail = 0;
-    faulted = parked = fetched = begun = false;
+    faulted = parked = fetched = begun = looking = word_changed = record_due = false;
     fault_info = fault_sequence = 0;
     fault_address = 0;
     progress = {};
@@ -88,7 +95,7 @@ struct Ring {
 
   void stop() noexcept {
     enabled = false;
-    faulted = parked = fetched = begun = false;
+    faulted = parked = fetched = begun = looking = word_changed = record_due = false;
     progress = {};
   }
 };

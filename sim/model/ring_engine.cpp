@@ -1,5 +1,7 @@
 #include "sim/model/ring_engine.hpp"
 
+#include <utility>
+
 #include "sim/model/descriptor_check.hpp"
 
 namespace datum::sim {
@@ -7,6 +9,7 @@ namespace datum::sim {
 namespace {
 
 constexpr std::uint64_t fetch_cycles = 32;
+constexpr std::uint64_t long_past_ns = 1;  // 0 is never
 constexpr std::uint64_t ring_base_mask = ~0xfffULL;
 constexpr std::uint64_t record_mask = ~0x3fULL;
 constexpr std::uint32_t largest_size_log2 = 16;
@@ -23,6 +26,7 @@ void RingEngine::set_enabled(unsigned number, bool enabled) noexcept {
     ring.start();
   } else {
     ring.stop();
+    memory_.forget(number);
   }
 }
 
@@ -35,6 +39,9 @@ void RingEngine::ring_doorbell(unsigned number, std::uint32_t tail) noexcept {
 
 void RingEngine::reset() noexcept {
   rings_.fill({});
+  for (unsigned number = 0; number < ring_count; ++number) {
+    memory_.forget(number);
+  }
   watch_.forget_all();
   reports_ = {};
   park_recheck_ns_ = default_park_recheck_ns;
@@ -84,6 +91,9 @@ bool RingEngine::fetch(unsigned number) {
   counters_.cycle += fetch_cycles;
   const auto bytes = std::as_writable_bytes(std::span{ring.descriptor.words});
   if (memory_.read({Target::host, slot}, bytes) != bytes.size()) {
+    if (memory_.pending()) {
+      return false;
+    }
     fail(number, {hw::Status::host_bus, hw::FaultReason::descriptor_fetch, false, 0, slot}, 0);
     return false;
   }
@@ -99,6 +109,12 @@ bool RingEngine::fetch(unsigned number) {
 
 void RingEngine::work_on(unsigned number) {
   auto& ring = rings_[number];
+  memory_.set_requester(number);
+  if (ring.record_due) {
+    counters_.cycle += 1;
+    deliver_record(number);
+    return;
+  }
   if (!ring.fetched && !fetch(number)) {
     return;
   }
@@ -108,16 +124,26 @@ void RingEngine::work_on(unsigned number) {
     ring.begun = !waits;
     ring.head += waits ? 0 : 1;
   }
+  ring.word_changed = ring.word_changed || (ring.looking && watch_.due(number));
   watch_.forget(number);
-  ring.parked = false;
+  const bool was_parked = std::exchange(ring.parked, false);
   counters_.cycle += 1;
   const auto result = executor_.step(number, ring);
+  ring.looking = memory_.pending() && waits;
+  if (memory_.pending()) {
+    ring.parked = was_parked;  // it looks again without showing that
+    ring.recheck_at_ns = long_past_ns;
+    return;  // the step goes on where it stopped
+  }
+  const bool look_at_once = std::exchange(ring.word_changed, false);
   switch (result.outcome) {
   case Executor::Outcome::unfinished:
     break;
   case Executor::Outcome::parked:
     ring.parked = true;
-    ring.recheck_at_ns = park_recheck_ns_ == 0 ? 0 : timebase_.now_ns(counters_.cycle) + park_recheck_ns_;
+    ring.recheck_at_ns = look_at_once            ? long_past_ns
+                         : park_recheck_ns_ == 0 ? 0
+                                                 : timebase_.now_ns(counters_.cycle) + park_recheck_ns_;
     break;
   case Executor::Outcome::completed:
     ring.head += ring.begun ? 0 : 1;
@@ -135,49 +161,54 @@ void RingEngine::complete(unsigned number) {
   const auto& descriptor = ring.descriptor;
   ring.fetched = ring.begun = false;
   ++counters_.descriptors;
-  if (!descriptor.flag_complete() && !descriptor.flag_interrupt()) {
-    return;
-  }
-  if (!write_record(number, {}, descriptor.sequence())) {
-    record_fault(
-        number,
-        {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask},
-        descriptor.sequence());
-    raise_fault();
-    return;
-  }
-  if (descriptor.flag_interrupt()) {
-    raise_ring(number);
+  if (descriptor.flag_complete() || descriptor.flag_interrupt()) {
+    report(number, {}, descriptor.sequence());
   }
 }
 
 void RingEngine::fail(unsigned number, const Failure& failure, std::uint32_t sequence) {
   auto& ring = rings_[number];
   ring.fetched = ring.begun = false;
-  if (write_record(number, failure, sequence)) {
-    record_fault(number, failure, sequence);
-    raise_ring(number);
-  } else {
-    record_fault(
-        number,
-        {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, ring.completion & record_mask},
-        sequence);
-  }
-  raise_fault();
+  report(number, failure, sequence);
 }
 
-bool RingEngine::write_record(unsigned number, const Failure& failure, std::uint32_t sequence) {
-  const auto& ring = rings_[number];
-  hw::CompletionRecord record;
-  record.set_sequence(sequence)
+void RingEngine::report(unsigned number, const Failure& failure, std::uint32_t sequence) {
+  auto& ring = rings_[number];
+  ring.record = {};
+  ring.record.set_sequence(sequence)
       .set_status(failure.status)
       .set_reason(failure.reason)
       .set_ring(static_cast<std::uint16_t>(number))
       .set_timer(timebase_.now_ns(counters_.cycle))
       .set_head(ring.head)
       .set_fault_address(failure.address);
-  const auto bytes = std::as_bytes(std::span{record.words});
-  return memory_.write({Target::host, ring.completion & record_mask}, bytes) == bytes.size();
+  ring.record_failure = failure;
+  ring.record_due = true;
+  deliver_record(number);
+}
+
+/// Interrupts follow the record: whoever sees one finds the other.
+void RingEngine::deliver_record(unsigned number) {
+  auto& ring = rings_[number];
+  const auto bytes = std::as_bytes(std::span{ring.record.words});
+  const auto address = ring.completion & record_mask;
+  const bool written = memory_.write({Target::host, address}, bytes) == bytes.size();
+  if (memory_.pending()) {
+    return;
+  }
+  ring.record_due = false;
+  const auto sequence = ring.record.sequence();
+  if (!written) {
+    record_fault(number, {hw::Status::host_bus, hw::FaultReason::completion_write, true, 0, address},
+                 sequence);
+    raise_fault();
+  } else if (ring.record_failure.happened()) {
+    record_fault(number, ring.record_failure, sequence);
+    raise_ring(number);
+    raise_fault();
+  } else if (ring.descriptor.flag_interrupt()) {
+    raise_ring(number);
+  }
 }
 
 void RingEngine::record_fault(unsigned number, const Failure& failure, std::uint32_t sequence) {

@@ -68,7 +68,8 @@ class RingEngine {
   void complete(unsigned number);
   void fail(unsigned number, const Failure& failure, std::uint32_t sequence);
   void record_fault(unsigned number, const Failure& failure, std::uint32_t sequence);
-  [[nodiscard]] bool write_record(unsigned number, const Failure& failure, std::uint32_t sequence);
+  void report(unsigned number, const Failure& failure, std::uint32_t sequence);
+  void deliver_record(unsigned number);
   void raise_ring(unsigned number);
   void raise_fault();
 

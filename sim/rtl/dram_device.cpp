@@ -91,7 +91,7 @@ std::span<std::byte> DramDevice::cells(unsigned bank, unsigned column) const noe
   const auto linear_bank = bank ^ folded(row);
   const auto address = (row << 17U) | (std::uint64_t{linear_bank >> 2U} << 15U) |
                        (std::uint64_t{column} << 8U) | (std::uint64_t{linear_bank & 3U} << 6U);
-  return address + column_bytes <= array_.size_bytes() ? array_.range(address, column_bytes)
+  return address + column_bytes <= array_.size_bytes() ? array_.run(address, column_bytes)
                                                        : std::span<std::byte>{};
 }
 

@@ -27,10 +27,12 @@ HostSlave::HostSlave(BoardPins& pins, HostBus& host, const Settings& settings)
 }
 
 void HostSlave::idle() noexcept {
+  host_.forget(0);
   reads_.clear();
   writes_.clear();
   write_data_.clear();
   answers_.clear();
+  runs_.clear();
   fetched_ = write_complete_ = false;
   read_beat_ = 0;
   pins_.m_axi_host_awready_i = 0;
@@ -49,7 +51,9 @@ void HostSlave::drive(std::uint64_t cycle) {
     if (!fetched_) {
       fetch(reads_.front(), cycle);
     }
-    drive_read_beat();
+    if (fetched_) {
+      drive_read_beat();
+    }
   }
   if (pins_.m_axi_host_bvalid_i == 0 && !answers_.empty() && answers_.front().due <= cycle && ready()) {
     pins_.m_axi_host_bid_i = answers_.front().id;
@@ -65,6 +69,9 @@ void HostSlave::fetch(const Address& burst, std::uint64_t cycle) {
       burst.beats == 1 ? std::min(burst.size_bytes, beat_bytes - lead) : burst.beats * beat_bytes - lead;
   read_data_.assign(burst.beats * beat_bytes, std::byte{0});
   readable_bytes_ = lead + host_.read(burst.address, std::span{read_data_}.subspan(lead, bytes), cycle);
+  if (host_.pending()) {
+    return;
+  }
   if (readable_bytes_ == lead + bytes) {
     readable_bytes_ = std::numeric_limits<std::uint64_t>::max();
   }
@@ -128,8 +135,7 @@ void HostSlave::advance(std::uint64_t cycle) {
   if (w_) {
     ++write_beats_;
   }
-  if (write_complete_ && !writes_.empty()) {
-    perform_write(writes_.front(), cycle);
+  if (write_complete_ && !writes_.empty() && perform_write(writes_.front(), cycle)) {
     writes_.pop_front();
     write_data_.clear();
     write_complete_ = false;
@@ -137,22 +143,28 @@ void HostSlave::advance(std::uint64_t cycle) {
   aw_ = w_ = b_ = ar_ = r_ = false;
 }
 
-void HostSlave::perform_write(const Address& burst, std::uint64_t cycle) {
-  const bool written = write_runs(burst.address / beat_bytes * beat_bytes, cycle);
-  answers_.push_back({burst.id, written ? okay : slave_error, cycle + latency_cycles_});
+/// False: it must be gone on with later.
+bool HostSlave::perform_write(const Address& burst, std::uint64_t cycle) {
+  if (runs_.empty()) {
+    gather_runs(burst.address / beat_bytes * beat_bytes);
+    next_run_ = 0;
+    all_written_ = true;
+  }
+  for (; next_run_ < runs_.size(); ++next_run_) {
+    const auto& run = runs_[next_run_];
+    const auto written = host_.write(run.address, std::span{run_bytes_}.subspan(run.first, run.bytes), cycle);
+    if (host_.pending()) {
+      return false;
+    }
+    all_written_ = written == run.bytes && all_written_;
+  }
+  runs_.clear();
+  answers_.push_back({burst.id, all_written_ ? okay : slave_error, cycle + latency_cycles_});
+  return true;
 }
 
-/// Writes each run of bytes whose strobes are set, across beats. Nearly every burst is one run.
-bool HostSlave::write_runs(std::uint64_t base, std::uint64_t cycle) {
-  bool all = true;
-  std::uint64_t run_address = 0;
-  run_.clear();
-  const auto flush = [&] {
-    if (!run_.empty()) {
-      all = host_.write(run_address, run_, cycle) == run_.size() && all;
-      run_.clear();
-    }
-  };
+void HostSlave::gather_runs(std::uint64_t base) {
+  run_bytes_.clear();
   for (std::size_t index = 0; index < write_data_.size(); ++index) {
     const auto& beat = write_data_[index];
     auto left = beat.strobes;
@@ -163,18 +175,16 @@ bool HostSlave::write_runs(std::uint64_t base, std::uint64_t cycle) {
       at += gap;
       const auto count = static_cast<std::size_t>(std::countr_one(left));
       const auto address = base + index * beat_bytes + at;
-      if (run_.empty() || address != run_address + run_.size()) {
-        flush();
-        run_address = address;
+      if (runs_.empty() || address != runs_.back().address + runs_.back().bytes) {
+        runs_.push_back({address, run_bytes_.size(), 0});
       }
-      run_.insert(run_.end(), beat.data.begin() + static_cast<std::ptrdiff_t>(at),
-                  beat.data.begin() + static_cast<std::ptrdiff_t>(at + count));
+      runs_.back().bytes += count;
+      run_bytes_.insert(run_bytes_.end(), beat.data.begin() + static_cast<std::ptrdiff_t>(at),
+                        beat.data.begin() + static_cast<std::ptrdiff_t>(at + count));
       at += count;
       left = count == beat_bytes ? 0 : left >> count;
     }
   }
-  flush();
-  return all;
 }
 
 }  // namespace datum::sim

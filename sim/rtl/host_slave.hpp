@@ -15,7 +15,8 @@
 namespace datum::sim {
 
 /// Reads are made when their first beat is due, writes when their last beat has come: what is unmapped before
-/// that is refused. A burst is one access of the host bus. Answers come in the order of the questions.
+/// that is refused. A burst is one access of the host bus. Answers come in the order of the questions; one
+/// whose bytes are still on their way (HostBus::pending) holds up those behind it.
 class HostSlave {
  public:
   struct Settings {
@@ -67,8 +68,8 @@ class HostSlave {
 
   void fetch(const Address& burst, std::uint64_t cycle);
   void drive_read_beat() noexcept;
-  void perform_write(const Address& burst, std::uint64_t cycle);
-  [[nodiscard]] bool write_runs(std::uint64_t base, std::uint64_t cycle);
+  void gather_runs(std::uint64_t base);
+  [[nodiscard]] bool perform_write(const Address& burst, std::uint64_t cycle);
 
   BoardPins& pins_;
   HostBus& host_;
@@ -85,7 +86,18 @@ class HostSlave {
   std::deque<Address> writes_;
   std::vector<WriteBeat> write_data_;
   bool write_complete_ = false;  // the last beat of the burst in front has come
-  std::vector<std::byte> run_;
+
+  /// Neighbouring bytes whose strobes are set. Nearly every burst is one run.
+  struct Run {
+    std::uint64_t address = 0;
+    std::size_t first = 0;  // in run_bytes_
+    std::size_t bytes = 0;
+  };
+
+  std::vector<std::byte> run_bytes_;
+  std::vector<Run> runs_;     // of the burst in front, once it is complete
+  std::size_t next_run_ = 0;  // those before have been written
+  bool all_written_ = true;
   std::deque<Answer> answers_;
 
   bool aw_ = false;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "sim/rtl/rtl_engine.hpp"
@@ -27,7 +28,7 @@ Status check_writable(const char* option, const std::string& file) {
   const int number = errno;
   return Error{ErrorCode::invalid_argument,
                number,
-               fmt::format("board option '{}={}': the file cannot be written: {}", option, file,
+               fmt::format("board option '{}={}': the file cannot be written: {}", option, shown_text(file),
                            std::strerror(number)),
                {}};
 }

@@ -14,6 +14,7 @@ class VerilatedBoardOf final : public VerilatedBoard {
  public:
   explicit VerilatedBoardOf(const VerilatedSettings& settings) : coverage_file_(settings.coverage_file) {
     constexpr int random_values = 2;
+    context_.threads(1);  // otherwise it keeps one for each processor, which nothing would ever use
     context_.randReset(random_values);
     context_.randSeed(static_cast<int>(settings.seed % 0x7fffffff) + 1);  // 0 would take the time of day
     context_.traceEverOn(instrumented && !settings.trace_file.empty());

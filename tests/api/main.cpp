@@ -12,13 +12,15 @@ namespace {
 
 std::vector<datum::test::Scenario> scenarios() {
   using namespace datum::test;
-  return {
+  std::vector<Scenario> all{
       {"init_gpu_only", scenario_init_gpu_only},
       {"init_vpu_only", scenario_init_vpu_only},
       {"init_invalid_flag", scenario_init_invalid_flag},
       {"init_from_many_threads", scenario_init_from_many_threads},
       {"init_fails", scenario_init_fails},
       {"init_fails_without_a_word", scenario_init_fails_without_a_word},
+      {"init_fails_without_descriptors", scenario_init_fails_without_descriptors},
+      {"init_fails_without_address_space", scenario_init_fails_without_address_space},
       {"init_and_copy", scenario_init_and_copy},
       {"fork_then_use_parents_handles", scenario_fork_then_use_parents_handles},
       {"fork_then_initialise_again", scenario_fork_then_initialise_again},
@@ -27,10 +29,25 @@ std::vector<datum::test::Scenario> scenarios() {
       {"exit_while_a_thread_waits", scenario_exit_while_a_thread_waits},
       {"static_destructor_uses_the_api", scenario_static_destructor_uses_the_api},
       {"atexit_uses_the_api", scenario_atexit_uses_the_api},
+      {"first_thread_ends_alone", scenario_first_thread_ends_alone},
+      {"first_thread_ends_and_atexit_uses_the_api", scenario_first_thread_ends_and_atexit_uses_the_api},
+      {"first_thread_ends_with_work_in_flight", scenario_first_thread_ends_with_work_in_flight},
+      {"thread_works_on_after_the_first", scenario_thread_works_on_after_the_first},
+      {"waits_without_descriptors", scenario_waits_without_descriptors},
+      {"descriptors_are_closed_by_others", scenario_descriptors_are_closed_by_others},
       {"host_memory_under_address_limit", scenario_host_memory_under_address_limit},
       {"attitude_fpga", scenario_attitude_fpga},
       {"attitude_gpu", scenario_attitude_gpu},
+      {"device_memory_used_up", scenario_device_memory_used_up},
+      {"locked_memory_used_up", scenario_locked_memory_used_up},
+      {"mappings_used_up", scenario_mappings_used_up},
+      {"addresses_used_up", scenario_addresses_used_up},
   };
+  if (scenarios_of_current_loader != nullptr) {
+    const std::vector<Scenario> more = scenarios_of_current_loader();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 }  // namespace

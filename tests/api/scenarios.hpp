@@ -2,6 +2,10 @@
 // main.cpp.
 #pragma once
 
+#include <vector>
+
+#include "tests/support/child_process.hpp"
+
 namespace datum::test {
 
 int scenario_init_gpu_only();
@@ -11,6 +15,8 @@ int scenario_init_from_many_threads();
 
 int scenario_init_fails();
 int scenario_init_fails_without_a_word();
+int scenario_init_fails_without_descriptors();
+int scenario_init_fails_without_address_space();
 int scenario_init_and_copy();
 
 int scenario_fork_then_use_parents_handles();
@@ -20,10 +26,24 @@ int scenario_exit_with_work_in_flight();
 int scenario_exit_while_a_thread_waits();
 int scenario_static_destructor_uses_the_api();
 int scenario_atexit_uses_the_api();
+int scenario_first_thread_ends_alone();
+int scenario_first_thread_ends_and_atexit_uses_the_api();
+int scenario_first_thread_ends_with_work_in_flight();
+int scenario_thread_works_on_after_the_first();
+int scenario_waits_without_descriptors();
+int scenario_descriptors_are_closed_by_others();
 
 int scenario_host_memory_under_address_limit();
 
 int scenario_attitude_fpga();
 int scenario_attitude_gpu();
+
+int scenario_device_memory_used_up();
+int scenario_locked_memory_used_up();
+int scenario_mappings_used_up();
+int scenario_addresses_used_up();
+
+/// Of chapters that use functions which the older loader does not have: null in the program for that one.
+[[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 
 }  // namespace datum::test

@@ -1,6 +1,9 @@
 // Which boards a process gets, and what it gets when DATUM_BOARDS makes no sense.
 #include <algorithm>
+#include <cstdio>
 #include <ostream>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
@@ -27,6 +30,11 @@ TEST_P(BoardChoice,
   EXPECT_EQ(1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n'))
       << "one line: " << outcome.errors;
   EXPECT_EQ("", outcome.output);
+  EXPECT_EQ(std::string::npos, outcome.errors.find('\x1b')) << "a terminal must not be steered";
+  const std::string reason = "No such file or directory";
+  const std::size_t first = outcome.errors.find(reason);
+  EXPECT_TRUE(first == std::string::npos || outcome.errors.find(reason, first + 1) == std::string::npos)
+      << "the reason is given once: " << outcome.errors;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -39,6 +47,10 @@ INSTANTIATE_TEST_SUITE_P(
                       BadChoice{"huge_memory", "model:memory=99999999999G", "99999999999G"},
                       BadChoice{"only_commas", ",,,", "DATUM_BOARDS"}, BadChoice{"a_colon", ":", "scheme"},
                       BadChoice{"binary", "model:\xff\xfe", "no such option"},
+                      BadChoice{"control_characters", "model:\x1b[31m", "\\x1b[31m"},
+                      BadChoice{"unknown_steering_scheme", "\x1b[2J:", "\\x1b[2J"},
+                      BadChoice{"too_little_to_lock", "model:locked=4K", "locked="},
+                      BadChoice{"too_small_an_aperture", "model:aperture=4K", "aperture=4K"},
                       BadChoice{"card_that_is_not_there", "vfio:0000:ff:1f.7", "0000:ff:1f.7"}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
@@ -85,8 +97,33 @@ TEST(BoardChoicePlugin, given_the_short_form_of_an_address_when_initialised_then
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }
 
-TEST(BoardChoicePlugin, given_a_small_board_when_initialised_then_it_works) {
-  const ChildOutcome outcome = run_scenario_in_child("init_and_copy", {{"DATUM_BOARDS", "model:memory=16M"}});
+TEST(BoardChoicePlugin, given_the_smallest_boards_when_initialised_then_they_work) {
+  for (const char* boards : {"model:memory=16M", "model:memory=16M,aperture=1M,window=4K"}) {
+    const ChildOutcome outcome = run_scenario_in_child("init_and_copy", {{"DATUM_BOARDS", boards}});
+    EXPECT_TRUE(outcome.succeeded()) << boards << ": " << outcome.describe();
+  }
+}
+
+TEST(BoardChoicePlugin, given_a_long_name_of_a_board_when_initialised_then_the_line_stays_short) {
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails", {{"DATUM_BOARDS", std::string(50'000, 'a') + ":"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_LT(outcome.errors.size(), 600U);
+}
+
+TEST(BoardChoicePlugin, given_too_few_descriptors_when_initialised_then_there_is_no_driver_and_a_reason) {
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails_without_descriptors", {{"DATUM_BOARDS", "model:"}});
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  EXPECT_TRUE(outcome.errors.starts_with("datum: ")) << outcome.errors;
+}
+
+TEST(BoardChoicePlugin, given_too_little_address_space_when_initialised_then_there_is_no_driver) {
+  if (sanitized()) {
+    GTEST_SKIP() << "the sanitizer needs the address space for itself";
+  }
+  const ChildOutcome outcome =
+      run_scenario_in_child("init_fails_without_address_space", {{"DATUM_BOARDS", "model:"}});
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }
 
@@ -98,6 +135,26 @@ int scenario_init_fails() {
   std::uint32_t count = 0;
   SCENARIO_REQUIRE(zeDriverGet(&count, nullptr) != ZE_RESULT_SUCCESS || count == 0);
   return 0;
+}
+
+int scenario_init_fails_without_descriptors() {
+  // Enough for the loader to open the driver and for the driver to open the simulation, one at a time.
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  const rlimit limit{static_cast<rlim_t>(next) + 2, static_cast<rlim_t>(next) + 2};
+  SCENARIO_REQUIRE(::setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  return scenario_init_fails();
+}
+
+int scenario_init_fails_without_address_space() {
+  constexpr rlim_t more_bytes = 96U << 20U;
+  std::size_t pages = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "re");
+  SCENARIO_REQUIRE(file != nullptr && std::fscanf(file, "%zu", &pages) == 1);
+  std::fclose(file);
+  const rlimit limit{rlim_t{pages} * 4096 + more_bytes, rlim_t{pages} * 4096 + more_bytes};
+  SCENARIO_REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
+  return scenario_init_fails();
 }
 
 int scenario_init_fails_without_a_word() { return scenario_init_fails(); }

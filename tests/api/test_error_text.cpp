@@ -47,6 +47,18 @@ TEST_F(ErrorText, given_a_size_above_the_maximum_when_refused_then_the_text_name
             {std::to_string(bytes).c_str(), std::to_string(properties.maxMemAllocSize).c_str()});
 }
 
+TEST_F(ErrorText, given_ordinary_memory_that_is_not_there_when_copied_then_the_text_names_what_was_given) {
+  const OwnedMemory block = memory(MemoryKind::device, 64);
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, block.get(), reinterpret_cast<void*>(8), 3,
+                                                             nullptr, 0, nullptr));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  ze_command_list_handle_t handle = list;
+  ASSERT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            zeCommandQueueExecuteCommandLists(queue(), 1, &handle, nullptr));
+  expect_in(last_error(), {"3 bytes at 0x8"});
+}
+
 TEST_F(ErrorText, given_memory_that_is_full_when_refused_then_the_text_names_what_was_asked_for) {
   std::vector<OwnedMemory> blocks;
   void* pointer = nullptr;

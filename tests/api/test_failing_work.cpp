@@ -140,6 +140,46 @@ TEST_F(FailingWork,
   expect_board_and_other_queues_work();
 }
 
+TEST_F(FailingWork,
+       given_work_that_waits_when_its_event_is_destroyed_then_it_ends_with_unknown_and_so_does_what_follows) {
+  const OwnedEventPool pool = create_event_pool(context(), 2);
+  OwnedEvent gate = create_event(pool, 0);
+  const OwnedEvent passed = create_event(pool, 1);
+  ze_event_handle_t waited = gate;
+  ze_event_handle_t then = passed;
+  OwnedQueue last = create_queue(context(), device());
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(list, passed, 1, &waited));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  const OwnedList last_list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendWaitOnEvents(last_list, 1, &then));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(last_list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute(victim_, list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute(last, last_list));
+  EXPECT_EQ(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(last, 1'000'000));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, gate.destroy());
+  EXPECT_EQ(ZE_RESULT_ERROR_UNKNOWN, zeCommandQueueSynchronize(victim_, patience_ns));
+  EXPECT_EQ(ZE_RESULT_ERROR_UNKNOWN, zeCommandQueueSynchronize(last, patience_ns));
+  EXPECT_EQ(ZE_RESULT_ERROR_UNKNOWN, zeEventQueryStatus(passed));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, last.destroy());
+  expect_board_and_other_queues_work();
+}
+
+TEST_F(FailingWork, given_work_that_waits_for_its_own_end_when_event_and_queue_are_destroyed_then_both_go) {
+  const OwnedEventPool pool = create_event_pool(context(), 1);
+  OwnedEvent circle = create_event(pool);
+  ze_event_handle_t waited = circle;
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(list, circle, 1, &waited));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  OwnedQueue stuck = create_queue(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute(stuck, list));
+  EXPECT_EQ(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(stuck, 1'000'000));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, circle.destroy());
+  EXPECT_EQ(ZE_RESULT_SUCCESS, stuck.destroy());
+  expect_board_and_other_queues_work();
+}
+
 TEST_F(FailingWork, given_work_behind_the_failed_copy_on_the_same_queue_then_it_is_not_executed) {
   const OwnedMemory target = memory(MemoryKind::shared, 64);
   std::memset(target.get(), 0, 64);

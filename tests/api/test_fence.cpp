@@ -79,6 +79,24 @@ TEST_F(Fence, given_work_that_waits_when_the_fence_is_waited_for_then_its_time_o
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(queue(), patience_ns));
 }
 
+TEST_F(Fence, given_work_that_is_outstanding_when_the_fence_is_reset_then_its_end_signals_it_all_the_same) {
+  const OwnedEventPool pool = create_event_pool(context(), 1);
+  const OwnedEvent gate = create_event(pool);
+  ze_event_handle_t wait_for = gate;
+  const OwnedFence fence = create_fence(queue());
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendWaitOnEvents(list, 1, &wait_for));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  ze_command_list_handle_t handle = list;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(queue(), 1, &handle, fence));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeFenceReset(fence));
+  EXPECT_EQ(ZE_RESULT_NOT_READY, zeFenceQueryStatus(fence));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeFenceHostSynchronize(fence, patience_ns));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeFenceReset(fence));
+  EXPECT_EQ(ZE_RESULT_NOT_READY, zeFenceQueryStatus(fence));
+}
+
 TEST_F(Fence, given_two_executions_with_a_fence_each_when_the_second_is_done_then_so_is_the_first) {
   const OwnedFence first = create_fence(queue());
   const OwnedFence second = create_fence(queue());

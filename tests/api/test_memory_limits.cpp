@@ -189,7 +189,7 @@ TEST_F(MemoryLimits,
 }  // namespace
 
 int scenario_host_memory_under_address_limit() {
-  const rlimit limit{rlim_t{3} << 29U, rlim_t{3} << 29U};
+  const rlimit limit{rlim_t{3} << 28U, rlim_t{3} << 28U};
   SCENARIO_REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
   const OwnedContext context = create_context(session().driver);

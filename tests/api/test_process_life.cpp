@@ -1,9 +1,15 @@
 // What happens around the life of the process: second initialisation, fork, exit in every state.
 #include <array>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
+#include <fstream>
+#include <pthread.h>
 #include <signal.h>
+#include <string>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -27,12 +33,15 @@ TEST_P(ProcessLife, given_a_process_of_its_own_when_the_scenario_runs_then_it_en
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, ProcessLife,
-                         ::testing::Values("init_and_copy", "fork_then_use_parents_handles",
-                                           "fork_then_initialise_again", "exit_with_objects_alive",
-                                           "exit_with_work_in_flight", "exit_while_a_thread_waits",
-                                           "static_destructor_uses_the_api", "atexit_uses_the_api"),
-                         [](const auto& instance) { return std::string(instance.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Scenarios, ProcessLife,
+    ::testing::Values("init_and_copy", "fork_then_use_parents_handles", "fork_then_initialise_again",
+                      "exit_with_objects_alive", "exit_with_work_in_flight", "exit_while_a_thread_waits",
+                      "static_destructor_uses_the_api", "atexit_uses_the_api", "first_thread_ends_alone",
+                      "first_thread_ends_and_atexit_uses_the_api", "first_thread_ends_with_work_in_flight",
+                      "thread_works_on_after_the_first", "waits_without_descriptors",
+                      "descriptors_are_closed_by_others"),
+    [](const auto& instance) { return std::string(instance.param); });
 
 /// The few objects that a scenario works with; none is destroyed unless asked for.
 struct World {
@@ -95,6 +104,40 @@ ze_event_handle_t start_endless_work(const World& world) {
   ze_command_list_handle_t handle = list;
   zeCommandQueueExecuteCommandLists(world.queue, 1, &handle, nullptr);
   return gate;
+}
+
+/// The first thread has ended; the process goes on because of others.
+bool first_thread_has_ended() {
+  std::FILE* file = std::fopen("/proc/self/stat", "re");
+  char state = '?';
+  const bool read = file != nullptr && std::fscanf(file, "%*d %*s %c", &state) == 1;
+  if (file != nullptr) {
+    std::fclose(file);
+  }
+  return read && state == 'Z';
+}
+
+/// Whether every thread of the process but the caller's and the first blocks SIGTERM and SIGALRM.
+bool other_threads_take_no_signals() {
+  DIR* threads = ::opendir("/proc/self/task");
+  bool none = threads != nullptr;
+  while (const dirent* entry = none ? ::readdir(threads) : nullptr) {
+    const std::string id = entry->d_name;
+    if (id[0] == '.' || id == std::to_string(::getpid())) {
+      continue;
+    }
+    std::ifstream status("/proc/self/task/" + id + "/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("SigBlk:")) {
+        const std::uint64_t blocked = std::stoull(line.substr(8), nullptr, 16);
+        none = none && (blocked >> (SIGTERM - 1U) & 1U) != 0 && (blocked >> (SIGALRM - 1U) & 1U) != 0;
+      }
+    }
+  }
+  if (threads != nullptr) {
+    ::closedir(threads);
+  }
+  return none;
 }
 
 /// Forks and gives the child's exit status, or -1 when it did not end within `limit`.
@@ -175,7 +218,7 @@ int scenario_fork_then_use_parents_handles() {
         SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeMemFree(world.context, world.host));
         return 0;
       },
-      std::chrono::seconds(2));
+      std::chrono::seconds(60));
   SCENARIO_EXPECT(0, status);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
   destroy_world(world);
@@ -208,7 +251,7 @@ int scenario_fork_then_initialise_again() {
         std::memset(block.get(), 1, 4096);
         return 0;
       },
-      std::chrono::seconds(10));
+      std::chrono::seconds(60));
   SCENARIO_EXPECT(0, status);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
   return 0;
@@ -235,6 +278,75 @@ int scenario_exit_while_a_thread_waits() {
   std::thread([world] { zeCommandQueueSynchronize(world.queue, UINT64_MAX); }).detach();
   std::thread([gate] { zeEventHostSynchronize(gate, UINT64_MAX); }).detach();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return 0;
+}
+
+int scenario_first_thread_ends_alone() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(make_world()));
+  // Nothing is left but the threads of the driver and its boards: the process ends with status 0.
+  ::pthread_exit(nullptr);
+}
+
+int scenario_first_thread_ends_and_atexit_uses_the_api() {
+  const int status = scenario_atexit_uses_the_api();
+  if (status != 0) {
+    return status;
+  }
+  ::pthread_exit(nullptr);
+}
+
+int scenario_first_thread_ends_with_work_in_flight() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  static_cast<void>(start_endless_work(world));
+  SCENARIO_REQUIRE(other_threads_take_no_signals());
+  ::pthread_exit(nullptr);
+}
+
+int scenario_thread_works_on_after_the_first() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  std::thread([world] {
+    while (!first_thread_has_ended()) {
+      std::this_thread::yield();
+    }
+    // Longer than the driver's threads take to see that nobody is left.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1600);
+    ze_result_t result = ZE_RESULT_SUCCESS;
+    while (result == ZE_RESULT_SUCCESS && std::chrono::steady_clock::now() < end) {
+      result = round_trip(world);
+    }
+    std::exit(result == ZE_RESULT_SUCCESS ? 0 : 1);
+  }).detach();
+  ::pthread_exit(nullptr);
+}
+
+int scenario_waits_without_descriptors() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  const ze_event_handle_t gate = start_endless_work(world);
+  const int next = ::dup(STDERR_FILENO);
+  ::close(next);
+  const rlimit no_more{static_cast<rlim_t>(next), static_cast<rlim_t>(next)};
+  SCENARIO_REQUIRE(::setrlimit(RLIMIT_NOFILE, &no_more) == 0);
+  SCENARIO_EXPECT(ZE_RESULT_NOT_READY, zeCommandQueueSynchronize(world.queue, 1'000'000));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(world.queue, patience_ns));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, round_trip(world));
+  return 0;
+}
+
+int scenario_descriptors_are_closed_by_others() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  const ze_event_handle_t gate = start_endless_work(world);
+  for (int descriptor = STDERR_FILENO + 1; descriptor < 1024; ++descriptor) {
+    ::close(descriptor);
+  }
+  // What the waits answer is open, since the driver's means are gone; that they end is not.
+  SCENARIO_REQUIRE(zeEventHostSynchronize(gate, 20'000'000) != ZE_RESULT_SUCCESS);
+  SCENARIO_REQUIRE(zeCommandQueueSynchronize(world.queue, 20'000'000) != ZE_RESULT_SUCCESS);
   return 0;
 }
 

@@ -85,18 +85,67 @@ TEST_F(TwoBoards,
   }
 }
 
-TEST_F(TwoBoards, given_memory_of_the_other_board_when_copied_without_peer_access_then_it_is_refused) {
-  ze_bool_t peers = 1;
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceCanAccessPeer(first(), second(), &peers));
-  ze_device_p2p_properties_t properties{};
-  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES;
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetP2PProperties(first(), second(), &properties));
-  EXPECT_EQ(peers != 0, (properties.flags & ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS) != 0) << "both answers agree";
+TEST_F(TwoBoards, given_both_boards_when_asked_about_peers_then_both_answers_agree_and_access_is_claimed) {
+  for (const auto& [one, other] : {std::pair{first(), second()}, std::pair{second(), first()}}) {
+    ze_bool_t peers = 0;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceCanAccessPeer(one, other, &peers));
+    ze_device_p2p_properties_t properties{};
+    properties.stype = ZE_STRUCTURE_TYPE_DEVICE_P2P_PROPERTIES;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetP2PProperties(one, other, &properties));
+    EXPECT_EQ(1, peers);
+    EXPECT_EQ(ze_device_p2p_property_flags_t{ZE_DEVICE_P2P_PROPERTY_FLAG_ACCESS}, properties.flags);
+  }
+}
+
+TEST_F(TwoBoards, given_memory_of_both_boards_when_either_copies_then_bytes_go_straight_in_both_directions) {
+  const std::size_t bytes = 300'001;
+  const OwnedMemory host = memory(MemoryKind::host, 2 * bytes);
+  for (const ze_device_handle_t worker : {first(), second()}) {
+    const OwnedMemory here = allocate(MemoryKind::device, context(), first(), bytes);
+    const OwnedMemory there = allocate(MemoryKind::device, context(), second(), bytes);
+    write_pattern(host.get(), bytes, 1);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(first(), here.get(), host.get(), bytes));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(worker, there.get(), here.get(), bytes)) << last_error_text();
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(second(), host.bytes() + bytes, there.get(), bytes));
+    EXPECT_TRUE(same_bytes(host.bytes(), host.bytes() + bytes, bytes));
+    write_pattern(host.get(), bytes, 2);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(second(), there.get(), host.get(), bytes));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(worker, here.get(), there.get(), bytes));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(first(), host.bytes() + bytes, here.get(), bytes));
+    EXPECT_TRUE(same_bytes(host.bytes(), host.bytes() + bytes, bytes));
+  }
+}
+
+TEST_F(TwoBoards, given_shared_pages_that_are_freed_then_neither_board_meets_the_next_owners_bytes_by_them) {
+  const std::size_t bytes = 64 * 4096;
+  const OwnedMemory host = memory(MemoryKind::host, bytes);
+  for (int round = 0; round < 20; ++round) {
+    const OwnedMemory here = allocate(MemoryKind::device, context(), first(), bytes);
+    const OwnedMemory there = allocate(MemoryKind::device, context(), second(), bytes);
+    write_pattern(host.get(), bytes, static_cast<std::uint64_t>(round));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(first(), here.get(), host.get(), bytes));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(second(), there.get(), here.get(), bytes));
+    std::memset(host.get(), 0, bytes);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(first(), host.get(), there.get(), bytes));
+    EXPECT_TRUE(same_bytes(pattern(bytes, static_cast<std::uint64_t>(round)),
+                           Bytes(host.bytes(), host.bytes() + bytes)));
+  }
+}
+
+TEST_F(TwoBoards,
+       given_memory_that_a_peer_uses_when_exported_and_opened_on_the_other_board_then_all_see_the_bytes) {
   const OwnedMemory here = allocate(MemoryKind::device, context(), first(), 4096);
-  const OwnedMemory there = allocate(MemoryKind::device, context(), second(), 4096);
-  const ze_result_t expected = peers != 0 ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  EXPECT_EQ(expected, copy_on(first(), here.get(), there.get(), 4096));
-  EXPECT_EQ(expected, copy_on(second(), here.get(), there.get(), 4096));
+  const OwnedMemory host = memory(MemoryKind::host, 8192);
+  write_pattern(host.get(), 4096, 5);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(second(), here.get(), host.get(), 4096));
+  ze_ipc_mem_handle_t handle{};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), here.get(), &handle));
+  void* opened = nullptr;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemOpenIpcHandle(context(), second(), handle, 0, &opened));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, copy_on(second(), host.bytes() + 4096, opened, 4096));
+  EXPECT_TRUE(same_bytes(host.bytes(), host.bytes() + 4096, 4096));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(context(), opened));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
 }
 
 TEST_F(TwoBoards, given_events_when_one_board_waits_for_the_other_then_it_goes_on_when_that_is_done) {

@@ -36,13 +36,22 @@ void note_value(const Call& call, const Choice (&choices)[count], Value value) {
   }
 }
 
+/// Looks at a chain. Chains of tests may be circles, so only the beginning is followed.
+template <typename NoteLinked>
+void note_chain(const Call& call, const void* first, const NoteLinked& note_linked) {
+  constexpr int longest_chain = 16;
+  auto* link = static_cast<const ze_base_desc_t*>(first);
+  for (int i = 0; link != nullptr && i < longest_chain; ++i) {
+    note_linked(call, *link);
+    link = static_cast<const ze_base_desc_t*>(link->pNext);
+  }
+}
+
 /// Looks at the structure that the call was given, if any, and at what is chained to it. One that does not
-/// say that it is of the function's type is left alone: its pNext may mean nothing. Chains of tests may be
-/// circles, so only the beginning is followed.
+/// say that it is of the function's type is left alone: its pNext may mean nothing.
 template <typename Structure, typename NoteLinked, typename NoteMembers>
 void note_structure(const Call& call, Structure* structure, std::initializer_list<Choice> own_types,
                     const NoteLinked& note_linked, const NoteMembers& note_members) {
-  constexpr int longest_chain = 16;
   if (structure == nullptr) {
     return;
   }
@@ -54,11 +63,7 @@ void note_structure(const Call& call, Structure* structure, std::initializer_lis
   }
   note(call, own->argument);
   note_members(*structure);
-  auto* link = static_cast<const ze_base_desc_t*>(structure->pNext);
-  for (int i = 0; link != nullptr && i < longest_chain; ++i) {
-    note_linked(call, *link);
-    link = static_cast<const ze_base_desc_t*>(link->pNext);
-  }
+  note_chain(call, structure->pNext, note_linked);
 }
 
 }  // namespace datum::test::conformance

@@ -1031,6 +1031,7 @@ ze_result_t ZE_APICALL __wrap_zeMemGetIpcHandleWithProperties(ze_context_handle_
   const ze_result_t result = __real_zeMemGetIpcHandleWithProperties(hContext, ptr, pNext, pIpcHandle);
   if (const Call call{"zeMemGetIpcHandleWithProperties", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1544,6 +1545,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryCopyWithParameters(ze_com
   const ze_result_t result = __real_zeCommandListAppendMemoryCopyWithParameters(hCommandList, dstptr, srcptr, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendMemoryCopyWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1553,6 +1555,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendMemoryFillWithParameters(ze_com
   const ze_result_t result = __real_zeCommandListAppendMemoryFillWithParameters(hCommandList, ptr, pattern, pattern_size, size, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendMemoryFillWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1562,6 +1565,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListImmediateAppendCommandListsWithParame
   const ze_result_t result = __real_zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate, numCommandLists, phCommandLists, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListImmediateAppendCommandListsWithParameters", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }
@@ -1611,6 +1615,7 @@ ze_result_t ZE_APICALL __wrap_zeCommandListAppendHostFunction(ze_command_list_ha
   const ze_result_t result = __real_zeCommandListAppendHostFunction(hCommandList, pfnHostFunction, pUserData, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
   if (const Call call{"zeCommandListAppendHostFunction", result}; recording()) {
     note(call);
+    note_chain(call, pNext, note_linked);
   }
   return result;
 }

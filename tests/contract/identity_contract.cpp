@@ -14,7 +14,7 @@ TEST_P(IdentityContract, the_function_says_who_it_is) {
   const auto& info = function().info();
   EXPECT_EQ(info.address, GetParam());
   EXPECT_FALSE(info.name.empty());
-  EXPECT_EQ(info.pci.domain, 0xda70U);
+  EXPECT_TRUE(info.pci.domain == 0xda70 || info.pci.domain == 0xda71) << info.pci.domain;
   EXPECT_EQ(info.vendor_id, 0x1234);
   EXPECT_EQ(info.device_id, 0xda70);
   EXPECT_EQ(info.bars[0].size_bytes, hw::bar0_bytes);

@@ -2,12 +2,33 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
 #include "tests/contract/contract_board.hpp"
 
 namespace datum::test {
+
+/// The process gets no further descriptor in this scope.
+class NoDescriptorsLeft {
+ public:
+  NoDescriptorsLeft() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(STDERR_FILENO);
+    ::close(next);
+    const rlimit no_more{static_cast<rlim_t>(next), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &no_more);
+  }
+
+  ~NoDescriptorsLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  NoDescriptorsLeft(const NoDescriptorsLeft&) = delete;
+  NoDescriptorsLeft& operator=(const NoDescriptorsLeft&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class InterruptContract : public Contract {
  protected:
@@ -84,6 +105,19 @@ TEST_P(InterruptContract, a_ring_raises_its_vector_once_after_the_record) {
   driver().registers().write64(hw::interrupt_rings, 1ULL << 5U);
   EXPECT_EQ(driver().registers().read64(hw::interrupt_rings), 0U);
   expect_nothing(function().wait(5, -1, in_ms(1)));
+}
+
+TEST_P(InterruptContract, a_process_without_descriptors_can_wait_all_the_same) {
+  TestRing ring(driver(), 5, 4, {space});
+  const NoDescriptorsLeft limit;
+  expect_nothing(function().wait(5, -1, in_ms(1)));
+  for (const unsigned vector : {5U, board::any_vector}) {
+    ring.push(interrupting_nop());
+    ring.ring_doorbell();
+    const auto outcome = function().wait(vector, -1, in_ms(10'000));
+    ASSERT_TRUE(outcome);
+    EXPECT_EQ(*outcome, board::WaitOutcome::interrupt);
+  }
 }
 
 TEST_P(InterruptContract, an_interrupt_that_came_before_the_wait_is_not_lost) {

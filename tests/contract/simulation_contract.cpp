@@ -67,6 +67,17 @@ TEST_P(SimulationContract, a_board_with_a_parked_ring_uses_hardly_any) {
   EXPECT_LT(cost_of_sleeping(), 150'000'000U);
 }
 
+TEST_P(SimulationContract, a_dma_fault_names_its_cycle) {
+  driver().map(space, host_va, 0x1000,
+               hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_host(true).set_address_bytes(
+                   raw(driver().reserve_iova(0x1000))));
+  TestRing ring(driver(), 0, 4, {space});
+  ASSERT_TRUE(ring.wait_for(ring.submit(fill_descriptor(space, host_va, 0x40, 0, 1))));
+  const auto faults = function().take_dma_faults();
+  ASSERT_FALSE(faults.empty());
+  EXPECT_GT(faults[0].cycle, 0U);
+}
+
 TEST_P(SimulationContract, a_large_memory_costs_only_touched_pages) {
   auto function = open_simulated(GetParam() + (GetParam().back() == ':' ? "" : ",") + "memory=64G");
   ASSERT_NE(function, nullptr);

@@ -85,11 +85,19 @@ Status FaultFunction::health() {
   return inner_->health();
 }
 
-Result<UniqueFd> FaultFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
+Result<UniqueFd> FaultFunction::export_memory(std::span<const board::DeviceRange> ranges,
+                                              std::string_view label) {
   if (auto error = next(FunctionCall::export_memory)) {
     return *std::move(error);
   }
-  return inner_->export_memory(first, bytes);
+  return inner_->export_memory(ranges, label);
+}
+
+Status FaultFunction::end_export(std::span<const board::DeviceRange> ranges) {
+  if (auto error = next(FunctionCall::end_export)) {
+    return *std::move(error);
+  }
+  return inner_->end_export(ranges);
 }
 
 }  // namespace datum::test

@@ -48,7 +48,8 @@ class FaultFunction final : public board::PcieFunction {
 
   std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
 
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
+  Status end_export(std::span<const board::DeviceRange> ranges) override;
 
   void relax() noexcept override { inner_->relax(); }
 

@@ -16,9 +16,10 @@ enum class FunctionCall : std::uint8_t {
   wait,
   reset,
   health,
-  export_memory
+  export_memory,
+  end_export
 };
-inline constexpr std::size_t function_call_kinds = 9;
+inline constexpr std::size_t function_call_kinds = 10;
 
 [[nodiscard]] constexpr std::string_view name_of(FunctionCall call) noexcept {
   switch (call) {
@@ -40,6 +41,8 @@ inline constexpr std::size_t function_call_kinds = 9;
     return "health";
   case FunctionCall::export_memory:
     return "export_memory";
+  case FunctionCall::end_export:
+    return "end_export";
   }
   return {};
 }

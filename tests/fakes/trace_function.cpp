@@ -6,6 +6,22 @@ namespace datum::test {
 
 using Kind = TracedCall::Kind;
 
+namespace {
+
+TracedCall call_about(Kind kind, std::span<const board::DeviceRange> ranges) {
+  TracedCall call{kind, 0, 0, 0, 0, true, {}};
+  for (const auto& range : ranges) {
+    call.bytes += range.bytes;
+  }
+  if (!ranges.empty()) {
+    call.address = ranges.front().first.offset_bytes;
+    call.value = ranges.front().first.ordinal;
+  }
+  return call;
+}
+
+}  // namespace
+
 class TraceFunction::TracedBar final : public board::Bar {
  public:
   TracedBar(TraceFunction& owner, board::Bar& inner, unsigned index)
@@ -128,9 +144,13 @@ std::vector<board::DmaFault> TraceFunction::take_dma_faults() {
   return faults;
 }
 
-Result<UniqueFd> TraceFunction::export_memory(DeviceAddress first, std::uint64_t bytes) {
-  return record({Kind::export_memory, 0, first.offset_bytes, bytes, first.ordinal, true, {}},
-                inner_->export_memory(first, bytes));
+Result<UniqueFd> TraceFunction::export_memory(std::span<const board::DeviceRange> ranges,
+                                              std::string_view label) {
+  return record(call_about(Kind::export_memory, ranges), inner_->export_memory(ranges, label));
+}
+
+Status TraceFunction::end_export(std::span<const board::DeviceRange> ranges) {
+  return record(call_about(Kind::end_export, ranges), inner_->end_export(ranges));
 }
 
 }  // namespace datum::test

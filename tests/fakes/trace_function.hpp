@@ -31,12 +31,13 @@ struct TracedCall {
     health,
     take_dma_faults,
     export_memory,
+    end_export,
   };
 
   Kind kind = Kind::bar;
   unsigned bar = 0;           ///< of a register access; index asked for
   std::uint64_t address = 0;  ///< offset in the BAR, IOVA, device address, vector
-  std::uint64_t bytes = 0;    ///< of a block, mapping or export
+  std::uint64_t bytes = 0;    ///< of a block, mapping or export (all its ranges)
   std::uint64_t value = 0;    ///< read or written
   bool ok = true;
   ErrorCode error = ErrorCode::unknown;  ///< when not ok
@@ -71,7 +72,8 @@ class TraceFunction final : public board::PcieFunction {
   Status reset(board::ResetKind kind) override;
   Status health() override;
   std::vector<board::DmaFault> take_dma_faults() override;
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override;
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
+  Status end_export(std::span<const board::DeviceRange> ranges) override;
 
   void relax() noexcept override { inner_->relax(); }
 

@@ -67,6 +67,14 @@ class DemoArguments(unittest.TestCase):
             "data", "--trace", "a,b.fst", sentence='--trace: a comma in "a,b.fst" would end the board\'s address'
         )
 
+    def test_given_a_board_of_no_kind_when_asked_for_then_it_is_refused(self) -> None:
+        self.sandbox.file("data")
+        kinds = "it begins with rtl:, model:, vfio: or vfio-user:"
+        for board in ("zzz:", "RTL:", ":", "0000:03:00.0"):
+            self.assert_refused(
+                "data", "--board", board, sentence=f'--board: "{board}" is no address of a board; {kinds}'
+            )
+
     def test_given_a_question_when_asked_for_help_then_every_option_is_named(self) -> None:
         result = self.sandbox.run("demo", "--help")
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -1,5 +1,6 @@
 """scripts/test refuses what it does not know before it installs or builds anything."""
 
+import itertools
 import unittest
 
 from script_sandbox import ScriptSandbox
@@ -14,6 +15,13 @@ class TestArguments(unittest.TestCase):
         result = self.sandbox.run("test", "--fast")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertEqual(result.stderr, 'test: unknown argument "--fast"; see --help\n')
+        self.assertFalse((self.sandbox.clone / ".cache").exists(), "the tests began to set up")
+
+    def test_given_two_modes_when_run_then_neither_is_taken(self) -> None:
+        for first, second in itertools.permutations(("--quick", "--ci", "--all"), 2):
+            result = self.sandbox.run("test", first, second)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertEqual(result.stderr, f"test: one of {first} and {second}, not both; see --help\n")
         self.assertFalse((self.sandbox.clone / ".cache").exists(), "the tests began to set up")
 
     def test_given_a_question_when_asked_for_help_then_every_mode_is_named(self) -> None:

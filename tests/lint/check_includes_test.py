@@ -47,8 +47,18 @@ class CheckIncludes(unittest.TestCase):
 
     def test_given_the_simulation_when_it_includes_the_driver_then_it_is_refused_in_angle_brackets_too(self) -> None:
         self.assert_refused(
-            "sim/a.cpp", "<driver/memory/registry.hpp>", "sim must not include driver/memory/registry.hpp; it may include sim, include, rtl_model/verilated_runtime"
+            "sim/a.cpp",
+            "<driver/memory/registry.hpp>",
+            "sim must not include driver/memory/registry.hpp; it may include sim, include, vfio_user, rtl_model/verilated_runtime",
         )
+
+    def test_given_a_protocol_when_its_two_ends_include_it_then_it_joins_them_and_knows_neither(self) -> None:
+        self.assert_accepted("sim/server/a.cpp", '"vfio_user/messages.hpp"')
+        self.assert_accepted("vfio_backend/user/a.cpp", '"vfio_user/messages.hpp"')
+        for other in ("sim/backend.hpp", "vfio_backend/kernel.hpp"):
+            status, errors = self.check("vfio_user/a.cpp", f'"{other}"')
+            self.assertEqual(status, 1)
+            self.assertIn("vfio_user must not include", errors)
 
     def test_given_memory_when_it_includes_an_object_above_it_then_it_is_refused(self) -> None:
         status, errors = self.check("driver/memory/a.cpp", '"driver/object/context.hpp"')

@@ -17,6 +17,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeDriverGetExtensionProperties(ze_driver_handle_t, uint32_t*, ze_driver_extension_properties_t*) { return test::record_call<ze_result_t>("zeDriverGetExtensionProperties"); }
 [[gnu::weak]] ze_result_t zeDriverGetExtensionFunctionAddress(ze_driver_handle_t, const char*, void**) { return test::record_call<ze_result_t>("zeDriverGetExtensionFunctionAddress"); }
 [[gnu::weak]] ze_result_t zeDriverGetLastErrorDescription(ze_driver_handle_t, const char**) { return test::record_call<ze_result_t>("zeDriverGetLastErrorDescription"); }
+[[gnu::weak]] ze_context_handle_t zeDriverGetDefaultContext(ze_driver_handle_t) { return test::record_call<ze_context_handle_t>("zeDriverGetDefaultContext"); }
 [[gnu::weak]] ze_result_t zeDeviceGet(ze_driver_handle_t, uint32_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGet"); }
 [[gnu::weak]] ze_result_t zeDeviceGetSubDevices(ze_device_handle_t, uint32_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetSubDevices"); }
 [[gnu::weak]] ze_result_t zeDeviceGetProperties(ze_device_handle_t, ze_device_properties_t*) { return test::record_call<ze_result_t>("zeDeviceGetProperties"); }
@@ -32,8 +33,11 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeDeviceCanAccessPeer(ze_device_handle_t, ze_device_handle_t, ze_bool_t*) { return test::record_call<ze_result_t>("zeDeviceCanAccessPeer"); }
 [[gnu::weak]] ze_result_t zeDeviceGetStatus(ze_device_handle_t) { return test::record_call<ze_result_t>("zeDeviceGetStatus"); }
 [[gnu::weak]] ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeDeviceGetGlobalTimestamps"); }
+[[gnu::weak]] ze_result_t zeDeviceReserveCacheExt(ze_device_handle_t, size_t, size_t) { return test::record_call<ze_result_t>("zeDeviceReserveCacheExt"); }
+[[gnu::weak]] ze_result_t zeDeviceSetCacheAdviceExt(ze_device_handle_t, void*, size_t, ze_cache_ext_region_t) { return test::record_call<ze_result_t>("zeDeviceSetCacheAdviceExt"); }
 [[gnu::weak]] ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t, ze_pci_ext_properties_t*) { return test::record_call<ze_result_t>("zeDevicePciGetPropertiesExt"); }
 [[gnu::weak]] ze_result_t zeDeviceGetRootDevice(ze_device_handle_t, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeDeviceGetRootDevice"); }
+[[gnu::weak]] ze_result_t zeDeviceGetVectorWidthPropertiesExt(ze_device_handle_t, uint32_t*, ze_device_vector_width_properties_ext_t*) { return test::record_call<ze_result_t>("zeDeviceGetVectorWidthPropertiesExt"); }
 [[gnu::weak]] ze_result_t zeDeviceSynchronize(ze_device_handle_t) { return test::record_call<ze_result_t>("zeDeviceSynchronize"); }
 [[gnu::weak]] ze_result_t zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t, uint64_t*) { return test::record_call<ze_result_t>("zeDeviceGetCounterBasedEventMaxValue"); }
 [[gnu::weak]] ze_result_t zeContextCreate(ze_driver_handle_t, const ze_context_desc_t*, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeContextCreate"); }
@@ -112,7 +116,17 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeMemFree(ze_context_handle_t, void*) { return test::record_call<ze_result_t>("zeMemFree"); }
 [[gnu::weak]] ze_result_t zeMemGetAllocProperties(ze_context_handle_t, const void*, ze_memory_allocation_properties_t*, ze_device_handle_t*) { return test::record_call<ze_result_t>("zeMemGetAllocProperties"); }
 [[gnu::weak]] ze_result_t zeMemGetAddressRange(ze_context_handle_t, const void*, void**, size_t*) { return test::record_call<ze_result_t>("zeMemGetAddressRange"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandle(ze_context_handle_t, const void*, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemOpenIpcHandle(ze_context_handle_t, ze_device_handle_t, ze_ipc_mem_handle_t, ze_ipc_memory_flags_t, void**) { return test::record_call<ze_result_t>("zeMemOpenIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemCloseIpcHandle(ze_context_handle_t, const void*) { return test::record_call<ze_result_t>("zeMemCloseIpcHandle"); }
 [[gnu::weak]] ze_result_t zeMemFreeExt(ze_context_handle_t, const ze_memory_free_ext_desc_t*, void*) { return test::record_call<ze_result_t>("zeMemFreeExt"); }
+[[gnu::weak]] ze_result_t zeMemPutIpcHandle(ze_context_handle_t, ze_ipc_mem_handle_t) { return test::record_call<ze_result_t>("zeMemPutIpcHandle"); }
+[[gnu::weak]] ze_result_t zeMemGetPitchFor2dImage(ze_context_handle_t, ze_device_handle_t, size_t, size_t, unsigned int, size_t *) { return test::record_call<ze_result_t>("zeMemGetPitchFor2dImage"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t, const void*, void*, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandleWithProperties"); }
+[[gnu::weak]] ze_result_t zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t, uint64_t, ze_ipc_mem_handle_t*) { return test::record_call<ze_result_t>("zeMemGetIpcHandleFromFileDescriptorExp"); }
+[[gnu::weak]] ze_result_t zeMemGetFileDescriptorFromIpcHandleExp(ze_context_handle_t, ze_ipc_mem_handle_t, uint64_t*) { return test::record_call<ze_result_t>("zeMemGetFileDescriptorFromIpcHandleExp"); }
+[[gnu::weak]] ze_result_t zeMemSetAtomicAccessAttributeExp(ze_context_handle_t, ze_device_handle_t, const void*, size_t, ze_memory_atomic_attr_exp_flags_t) { return test::record_call<ze_result_t>("zeMemSetAtomicAccessAttributeExp"); }
+[[gnu::weak]] ze_result_t zeMemGetAtomicAccessAttributeExp(ze_context_handle_t, ze_device_handle_t, const void*, size_t, ze_memory_atomic_attr_exp_flags_t*) { return test::record_call<ze_result_t>("zeMemGetAtomicAccessAttributeExp"); }
 [[gnu::weak]] ze_result_t zeFenceCreate(ze_command_queue_handle_t, const ze_fence_desc_t*, ze_fence_handle_t*) { return test::record_call<ze_result_t>("zeFenceCreate"); }
 [[gnu::weak]] ze_result_t zeFenceDestroy(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceDestroy"); }
 [[gnu::weak]] ze_result_t zeFenceHostSynchronize(ze_fence_handle_t, uint64_t) { return test::record_call<ze_result_t>("zeFenceHostSynchronize"); }

@@ -123,6 +123,9 @@ def _observer(function: Function, types: Types) -> list[str]:
                 f"[&]([[maybe_unused]] const {structure.name}& structure) {{ {members} }});"
             )
             continue
+        if parameter.name == "pNext":
+            lines.append("    note_chain(call, pNext, note_linked);")
+            continue
         kind = parameter.type.removesuffix("*").strip()
         if types.choices(kind) and parameter.type.endswith("*"):
             value = _note(kind, f"{function.name}.{parameter.name}", f"*{parameter.name}")

@@ -36,6 +36,28 @@ Timing time_queries(const Session& session, const std::vector<void*>& pointers, 
   });
 }
 
+/// Handles of one allocation, of which one is out all the time; and opening it.
+void time_sharing(const Session& session, std::vector<Figure>& figures) {
+  void* const block = session.allocate_device(small_bytes);
+  ze_ipc_mem_handle_t held{};
+  check(zeMemGetIpcHandle(session.context(), block, &held), "zeMemGetIpcHandle");
+  const Timing pair = time_call("ipc get put", [&] {
+    ze_ipc_mem_handle_t handle{};
+    check(zeMemGetIpcHandle(session.context(), block, &handle), "zeMemGetIpcHandle");
+    check(zeMemPutIpcHandle(session.context(), handle), "zeMemPutIpcHandle");
+  });
+  figures.push_back({"ipc_get_put", pair.ns, "ns", 100, Better::lower, std::nullopt, pair.noisy});
+  const Timing opening = time_call("ipc open close", [&] {
+    void* opened = nullptr;
+    check(zeMemOpenIpcHandle(session.context(), session.device(), held, 0, &opened), "zeMemOpenIpcHandle");
+    check(zeMemCloseIpcHandle(session.context(), opened), "zeMemCloseIpcHandle");
+  });
+  figures.push_back(
+      {"ipc_open_close", opening.ns / 1000, "us", 1000, Better::lower, std::nullopt, opening.noisy});
+  check(zeMemPutIpcHandle(session.context(), held), "zeMemPutIpcHandle");
+  session.free(block);
+}
+
 }  // namespace
 
 std::vector<Figure> run_memory_group() {
@@ -50,6 +72,8 @@ std::vector<Figure> run_memory_group() {
   figures.push_back(pair_figure(session, "device_alloc_free_4k", &Session::allocate_device, 0.85));
   figures.push_back(pair_figure(session, "host_alloc_free_4k", &Session::allocate_host, 1.18));
   figures.push_back(pair_figure(session, "shared_alloc_free_4k", &Session::allocate_shared, 1.18));
+
+  time_sharing(session, figures);
 
   std::vector<void*> live(100'000);
   for (void*& pointer : live) {

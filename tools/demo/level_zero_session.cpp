@@ -38,8 +38,10 @@ ze_driver_handle_t first_driver() {
   const ze_result_t counted = zeInitDrivers(&count, nullptr, &types);
   if (counted != ZE_RESULT_SUCCESS || count == 0) {
     throw Failure{fmt::format(
-        "the loader found no driver (0x{:08x}); is ZE_ENABLE_ALT_DRIVERS the path of libze_datum.so, and "
-        "does DATUM_BOARDS name a board, such as 'rtl:'?",
+        "the loader found no driver with a board (0x{:08x}). A line above that begins with 'datum:' says "
+        "why; "
+        "without one, set ZE_ENABLE_ALT_DRIVERS to the path of libze_datum.so and DATUM_BOARDS to a board, "
+        "such as 'rtl:'",
         static_cast<unsigned>(counted))};
   }
   count = 1;

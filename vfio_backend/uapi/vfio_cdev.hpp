@@ -25,15 +25,15 @@ struct RegionDmaRange {
   std::uint64_t length = 0;
 };
 
-/// A VFIO_DEVICE_FEATURE request for a dma-buf of one range of a region, header included.
+/// A VFIO_DEVICE_FEATURE request for a dma-buf of ranges of a region, header included. `nr_ranges` of
+/// RegionDmaRange follow.
 struct DeviceFeatureDmaBuf {
-  std::uint32_t argsz = sizeof(DeviceFeatureDmaBuf);
+  std::uint32_t argsz = 0;  ///< with the ranges
   std::uint32_t flags = 0;
   std::uint32_t region_index = 0;
   std::uint32_t open_flags = 0;
   std::uint32_t dma_buf_flags = 0;
-  std::uint32_t nr_ranges = 1;
-  RegionDmaRange range;
+  std::uint32_t nr_ranges = 0;
 };
 
 inline constexpr std::uint32_t device_feature_dma_buf = 11;
@@ -44,8 +44,8 @@ static_assert(sizeof(DeviceBindIommufd) == 16 && offsetof(DeviceBindIommufd, iom
               offsetof(DeviceBindIommufd, out_devid) == 12);
 static_assert(sizeof(DeviceAttachIommufdPt) == 12 && offsetof(DeviceAttachIommufdPt, pt_id) == 8);
 static_assert(sizeof(vfio_device_feature) == 8 && offsetof(DeviceFeatureDmaBuf, region_index) == 8 &&
-              offsetof(DeviceFeatureDmaBuf, nr_ranges) == 20 && offsetof(DeviceFeatureDmaBuf, range) == 24 &&
-              sizeof(DeviceFeatureDmaBuf) == 40);
+              offsetof(DeviceFeatureDmaBuf, nr_ranges) == 20 && sizeof(DeviceFeatureDmaBuf) == 24 &&
+              sizeof(RegionDmaRange) == 16);
 static_assert(device_bind_iommufd == 0x3b76 && device_attach_iommufd_pt == 0x3b77);
 
 }  // namespace datum::vfio::uapi

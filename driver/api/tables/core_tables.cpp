@@ -58,7 +58,7 @@ constexpr ze_driver_dditable_t ze_driver_table = {
     .pfnGetExtensionFunctionAddress = guarded<&datum::api::zeDriverGetExtensionFunctionAddress>,
     .pfnGetLastErrorDescription = guarded<&datum::api::zeDriverGetLastErrorDescription>,
     .pfnRTASFormatCompatibilityCheckExt = unsupported<ze_pfnDriverRTASFormatCompatibilityCheckExt_t, "zeDriverRTASFormatCompatibilityCheckExt">,
-    .pfnGetDefaultContext = unsupported<ze_pfnDriverGetDefaultContext_t, "zeDriverGetDefaultContext">,
+    .pfnGetDefaultContext = guarded<&datum::api::zeDriverGetDefaultContext>,
 };
 
 constexpr ze_driver_exp_dditable_t ze_driver_exp_table = {
@@ -81,13 +81,13 @@ constexpr ze_device_dditable_t ze_device_table = {
     .pfnCanAccessPeer = guarded<&datum::api::zeDeviceCanAccessPeer>,
     .pfnGetStatus = guarded<&datum::api::zeDeviceGetStatus>,
     .pfnGetGlobalTimestamps = guarded<&datum::api::zeDeviceGetGlobalTimestamps>,
-    .pfnReserveCacheExt = unsupported<ze_pfnDeviceReserveCacheExt_t, "zeDeviceReserveCacheExt">,
-    .pfnSetCacheAdviceExt = unsupported<ze_pfnDeviceSetCacheAdviceExt_t, "zeDeviceSetCacheAdviceExt">,
+    .pfnReserveCacheExt = guarded<&datum::api::zeDeviceReserveCacheExt>,
+    .pfnSetCacheAdviceExt = guarded<&datum::api::zeDeviceSetCacheAdviceExt>,
     .pfnPciGetPropertiesExt = guarded<&datum::api::zeDevicePciGetPropertiesExt>,
     .pfnGetRootDevice = guarded<&datum::api::zeDeviceGetRootDevice>,
     .pfnImportExternalSemaphoreExt = unsupported<ze_pfnDeviceImportExternalSemaphoreExt_t, "zeDeviceImportExternalSemaphoreExt">,
     .pfnReleaseExternalSemaphoreExt = unsupported<ze_pfnDeviceReleaseExternalSemaphoreExt_t, "zeDeviceReleaseExternalSemaphoreExt">,
-    .pfnGetVectorWidthPropertiesExt = unsupported<ze_pfnDeviceGetVectorWidthPropertiesExt_t, "zeDeviceGetVectorWidthPropertiesExt">,
+    .pfnGetVectorWidthPropertiesExt = guarded<&datum::api::zeDeviceGetVectorWidthPropertiesExt>,
     .pfnSynchronize = guarded<&datum::api::zeDeviceSynchronize>,
     .pfnGetAggregatedCopyOffloadIncrementValue = unsupported<ze_pfnDeviceGetAggregatedCopyOffloadIncrementValue_t, "zeDeviceGetAggregatedCopyOffloadIncrementValue">,
     .pfnGetRuntimeRequirements = unsupported<ze_pfnDeviceGetRuntimeRequirements_t, "zeDeviceGetRuntimeRequirements">,
@@ -212,20 +212,20 @@ constexpr ze_mem_dditable_t ze_mem_table = {
     .pfnFree = guarded<&datum::api::zeMemFree>,
     .pfnGetAllocProperties = guarded<&datum::api::zeMemGetAllocProperties>,
     .pfnGetAddressRange = guarded<&datum::api::zeMemGetAddressRange>,
-    .pfnGetIpcHandle = unsupported<ze_pfnMemGetIpcHandle_t, "zeMemGetIpcHandle">,
-    .pfnOpenIpcHandle = unsupported<ze_pfnMemOpenIpcHandle_t, "zeMemOpenIpcHandle">,
-    .pfnCloseIpcHandle = unsupported<ze_pfnMemCloseIpcHandle_t, "zeMemCloseIpcHandle">,
+    .pfnGetIpcHandle = guarded<&datum::api::zeMemGetIpcHandle>,
+    .pfnOpenIpcHandle = guarded<&datum::api::zeMemOpenIpcHandle>,
+    .pfnCloseIpcHandle = guarded<&datum::api::zeMemCloseIpcHandle>,
     .pfnFreeExt = guarded<&datum::api::zeMemFreeExt>,
-    .pfnPutIpcHandle = unsupported<ze_pfnMemPutIpcHandle_t, "zeMemPutIpcHandle">,
-    .pfnGetPitchFor2dImage = unsupported<ze_pfnMemGetPitchFor2dImage_t, "zeMemGetPitchFor2dImage">,
-    .pfnGetIpcHandleWithProperties = unsupported<ze_pfnMemGetIpcHandleWithProperties_t, "zeMemGetIpcHandleWithProperties">,
+    .pfnPutIpcHandle = guarded<&datum::api::zeMemPutIpcHandle>,
+    .pfnGetPitchFor2dImage = guarded<&datum::api::zeMemGetPitchFor2dImage>,
+    .pfnGetIpcHandleWithProperties = guarded<&datum::api::zeMemGetIpcHandleWithProperties>,
 };
 
 constexpr ze_mem_exp_dditable_t ze_mem_exp_table = {
-    .pfnGetIpcHandleFromFileDescriptorExp = unsupported<ze_pfnMemGetIpcHandleFromFileDescriptorExp_t, "zeMemGetIpcHandleFromFileDescriptorExp">,
-    .pfnGetFileDescriptorFromIpcHandleExp = unsupported<ze_pfnMemGetFileDescriptorFromIpcHandleExp_t, "zeMemGetFileDescriptorFromIpcHandleExp">,
-    .pfnSetAtomicAccessAttributeExp = unsupported<ze_pfnMemSetAtomicAccessAttributeExp_t, "zeMemSetAtomicAccessAttributeExp">,
-    .pfnGetAtomicAccessAttributeExp = unsupported<ze_pfnMemGetAtomicAccessAttributeExp_t, "zeMemGetAtomicAccessAttributeExp">,
+    .pfnGetIpcHandleFromFileDescriptorExp = guarded<&datum::api::zeMemGetIpcHandleFromFileDescriptorExp>,
+    .pfnGetFileDescriptorFromIpcHandleExp = guarded<&datum::api::zeMemGetFileDescriptorFromIpcHandleExp>,
+    .pfnSetAtomicAccessAttributeExp = guarded<&datum::api::zeMemSetAtomicAccessAttributeExp>,
+    .pfnGetAtomicAccessAttributeExp = guarded<&datum::api::zeMemGetAtomicAccessAttributeExp>,
 };
 
 constexpr ze_fence_dditable_t ze_fence_table = {

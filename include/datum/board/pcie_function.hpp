@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <datum/base/address.hpp>
@@ -41,7 +42,8 @@ struct PciAddress {
 struct FunctionInfo {
   std::string address;  ///< as it was opened: "vfio:0000:03:00.0", "rtl:seed=7", "model:"
   std::string name;     ///< for people: "Datum RTL board (Verilator)"
-  PciAddress pci;       ///< simulated boards have domain 0xda70 and count up the device number
+  PciAddress pci;       ///< boards simulated in this process have domain 0xda70, served ones
+                        ///< 0xda71, and count up the device number
   std::uint16_t vendor_id = 0;
   std::uint16_t device_id = 0;
   std::array<BarInfo, 6> bars{};
@@ -55,14 +57,24 @@ struct DescriptorKinds {
   bool dma_buf = false;
 };
 
+/// A run of bytes of the board's own memory.
+struct DeviceRange {
+  DeviceAddress first{};
+  std::uint64_t bytes = 0;
+
+  friend constexpr bool operator==(const DeviceRange&, const DeviceRange&) = default;
+};
+
 /// What the driver has to keep to. Constant for the life of the function.
 struct FunctionLimits {
-  std::vector<IovaRange> iova_ranges;        ///< sorted, disjoint; dma_map refuses what is outside
-  std::uint64_t granule_bytes = 4096;        ///< of dma_map: IOVA, address and length are multiples of it
-  std::uint64_t max_mappings = 0;            ///< dma_map calls that may be live at once; 0: no known limit
-  std::uint64_t max_locked_bytes = 0;        ///< memory that may be mapped at once; 0: no known limit
-  DescriptorKinds can_export;                ///< export_memory
-  DescriptorKinds can_import;                ///< dma_map of a descriptor
+  std::vector<IovaRange> iova_ranges;     ///< sorted, disjoint; dma_map refuses what is outside
+  std::uint64_t granule_bytes = 4096;     ///< of dma_map: IOVA, address and length are multiples of it
+  std::uint64_t max_mappings = 0;         ///< dma_map calls that may be live at once; 0: no known limit
+  std::uint64_t max_locked_bytes = 0;     ///< memory that may be mapped at once; 0: no known limit
+  DescriptorKinds can_export;             ///< export_memory
+  std::uint32_t exportable_memories = 0;  ///< of export_memory: bit n stands for ordinal n
+  bool exports_end = false;               ///< end_export takes pages back from whoever holds the descriptor
+  DescriptorKinds can_import;             ///< dma_map of a descriptor
   bool shareable_between_processes = false;  ///< a second process may open a board of its own and import
 };
 
@@ -158,9 +170,19 @@ class PcieFunction {
   /// IOMMU faults since the last call, oldest first (the oldest 256 are kept).
   virtual std::vector<DmaFault> take_dma_faults() = 0;
 
-  /// A descriptor whose offset 0 is the first byte of [`first`, `first` + `bytes`) of the board's memory.
-  /// unsupported_feature where limits() says so.
-  virtual Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) = 0;
+  /// A descriptor whose offset 0 is the first byte of the first of `ranges`, which follow one another in it
+  /// and together are its length. From now until end_export board and holders of the descriptor share the
+  /// bytes; the caller owns the descriptor and may close it. A memfd cannot be resized by anybody and carries
+  /// `label` (up to 64 letters, digits, ':' and '-') as its name. invalid_argument: no range, not whole pages
+  /// of 4 KiB inside the memory, or overlapping one another or a live export; unsupported_feature: not of
+  /// limits().exportable_memories, or not in one descriptor; out_of_host_memory.
+  virtual Result<UniqueFd> export_memory(std::span<const DeviceRange> ranges, std::string_view label) = 0;
+
+  /// Ends an export of exactly `ranges`. Afterwards the board alone uses the pages, which hold zeroes, and
+  /// who still has the descriptor keeps the bytes as they were. invalid_argument: no such export;
+  /// unsupported_feature: not limits().exports_end, and the pages may be used by holders of the descriptor as
+  /// long as the function is open.
+  virtual Status end_export(std::span<const DeviceRange> ranges) = 0;
 
   /// Called once in every turn of a polling loop. A card pauses the core, a step-locked simulation runs the
   /// board for a while.

@@ -315,9 +315,17 @@ int DeviceFile::feature(void* argument) {
   }
   const auto request = load<vfio::uapi::DeviceFeatureDmaBuf>(argument);
   const CardBar bar = slot_.card->bars()[request.region_index];
-  if (request.argsz < sizeof request || request.nr_ranges != 1 || bar.memory_fd < 0 ||
-      request.range.offset + request.range.length > bar.size_bytes) {
+  constexpr std::size_t range_bytes = sizeof(vfio::uapi::RegionDmaRange);
+  if (request.nr_ranges == 0 || request.argsz < sizeof request + request.nr_ranges * range_bytes ||
+      bar.memory_fd < 0) {
     return -EINVAL;
+  }
+  for (std::size_t index = 0; index < request.nr_ranges; ++index) {
+    const auto range = load<vfio::uapi::RegionDmaRange>(static_cast<std::byte*>(argument) + sizeof request +
+                                                        index * range_bytes);
+    if (range.length == 0 || range.offset + range.length > bar.size_bytes) {
+      return -EINVAL;
+    }
   }
   return ::dup(bar.memory_fd);
 }

@@ -166,8 +166,13 @@ class DeafFunction final : public board::PcieFunction {
 
   std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
 
-  Result<UniqueFd> export_memory(DeviceAddress first, std::uint64_t bytes) override {
-    return inner_->export_memory(first, bytes);
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges,
+                                 std::string_view label) override {
+    return inner_->export_memory(ranges, label);
+  }
+
+  Status end_export(std::span<const board::DeviceRange> ranges) override {
+    return inner_->end_export(ranges);
   }
 
   void relax() noexcept override { inner_->relax(); }

@@ -42,12 +42,12 @@ TEST_F(BackendTableTest, given_an_empty_address_when_opened_then_it_is_refused) 
   EXPECT_EQ(refusal(":").code, ErrorCode::invalid_argument);
 }
 
-TEST_F(BackendTableTest, given_a_backend_that_is_not_built_in_when_opened_then_the_sentence_says_so) {
-  const char* address = "vfio-user:/tmp/socket";
+TEST_F(BackendTableTest, given_a_server_that_is_not_there_when_opened_then_path_and_cure_are_told) {
+  const char* address = "vfio-user:/nowhere/socket";
   const Error error = refusal(address);
-  EXPECT_EQ(error.code, ErrorCode::dependency_unavailable);
-  EXPECT_NE(error.message.find("not built into this version"), std::string::npos) << error.message;
-  EXPECT_FALSE(diagnose_board(address).empty());
+  EXPECT_EQ(error.code, ErrorCode::not_available);
+  EXPECT_NE(error.message.find("/nowhere/socket"), std::string::npos) << error.message;
+  EXPECT_NE(diagnose_board(address).find("datum-board"), std::string::npos);
 }
 
 TEST_F(BackendTableTest,

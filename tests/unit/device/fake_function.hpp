@@ -68,7 +68,11 @@ class FakeFunction final : public board::PcieFunction {
 
   std::vector<board::DmaFault> take_dma_faults() override { return {}; }
 
-  Result<UniqueFd> export_memory(DeviceAddress, std::uint64_t) override {
+  Result<UniqueFd> export_memory(std::span<const board::DeviceRange>, std::string_view) override {
+    return make_error(ErrorCode::unsupported_feature, "none");
+  }
+
+  Status end_export(std::span<const board::DeviceRange>) override {
     return make_error(ErrorCode::unsupported_feature, "none");
   }
 

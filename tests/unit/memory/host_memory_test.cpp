@@ -84,6 +84,8 @@ TEST_F(HostMemoryWithin8MiB,
   ASSERT_FALSE(more.ok());
   EXPECT_EQ(more.error().code, ErrorCode::out_of_host_memory);
   EXPECT_NE(more.error().message.find("cannot be made reachable for the board"), std::string::npos);
+  EXPECT_EQ(more.error().hint.find("RLIMIT_MEMLOCK"), std::string::npos) << "it is the board's own limit";
+  EXPECT_NE(more.error().hint.find("locked="), std::string::npos) << more.error().hint;
   for (const HostPages& pages : live) {
     pool_.release(pages);
   }

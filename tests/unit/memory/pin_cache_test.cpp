@@ -137,5 +137,27 @@ TEST_F(PinCacheWithin1MiB, given_more_than_may_be_locked_then_it_is_refused_and_
   pins_.unpin(token);
 }
 
+TEST_F(PinCacheTest, given_pages_pinned_read_only_then_no_other_pin_makes_them_writable) {
+  const Mapping memory = make_memory(4);
+  const std::uint64_t token = *pins_.pin_read_only(memory.data() + page, 2 * page);
+  EXPECT_EQ(pins_.pin(memory.data() + page, 1, DmaAccess::write).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(pins_.pin(memory.data(), 2 * page, DmaAccess::write).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(pins_.pinned_bytes(), 2 * page) << "nothing stays of the refused ones";
+  const std::uint64_t reading = *pins_.pin(memory.data(), 4 * page, DmaAccess::read);
+  pins_.unpin(token);
+  EXPECT_TRUE(pins_.pin(memory.data() + page, 1, DmaAccess::write).ok()) << "it holds no longer";
+  pins_.unpin(reading);
+}
+
+TEST_F(PinCacheTest, given_pages_that_commands_write_when_pinned_read_only_then_that_has_to_wait) {
+  const Mapping memory = make_memory(2);
+  const std::uint64_t writing = *pins_.pin(memory.data(), page, DmaAccess::write);
+  EXPECT_EQ(pins_.pin_read_only(memory.data(), 2 * page).error().code, ErrorCode::not_available);
+  EXPECT_EQ(pins_.pinned_bytes(), page);
+  pins_.unpin(writing);
+  pins_.unpin(*pins_.pin_read_only(memory.data(), 2 * page));
+  EXPECT_EQ(pins_.pinned_bytes(), 0U);
+}
+
 }  // namespace
 }  // namespace datum

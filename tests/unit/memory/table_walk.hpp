@@ -11,8 +11,14 @@
 
 namespace datum::test {
 
-/// Where `address` of `space` leads: device offset or IOVA; empty: not present.
-inline std::optional<std::uint64_t> translate(Board& board, unsigned space, std::uint64_t address) {
+/// A leaf, and how many bits of an address are an offset in its page.
+struct Leaf {
+  hw::Pte entry;
+  unsigned shift = 0;
+};
+
+/// The leaf that maps `address` of `space`; empty: not present.
+inline std::optional<Leaf> find_leaf(Board& board, unsigned space, std::uint64_t address) {
   const hw::SpaceRootRegister root{board.read64(hw::space_root(space))};
   if (!root.valid()) {
     return std::nullopt;
@@ -26,11 +32,20 @@ inline std::optional<std::uint64_t> translate(Board& board, unsigned space, std:
       return std::nullopt;
     }
     if (entry.leaf()) {
-      return entry.address_bytes() + (address & ((1ULL << shift) - 1));
+      return Leaf{entry, shift};
     }
     table = entry.address_bytes();
   }
   return std::nullopt;
+}
+
+/// Where `address` of `space` leads: device offset or IOVA; empty: not present.
+inline std::optional<std::uint64_t> translate(Board& board, unsigned space, std::uint64_t address) {
+  const std::optional<Leaf> leaf = find_leaf(board, space, address);
+  if (!leaf) {
+    return std::nullopt;
+  }
+  return leaf->entry.address_bytes() + (address & ((1ULL << leaf->shift) - 1));
 }
 
 }  // namespace datum::test

@@ -162,15 +162,14 @@ TEST_F(ContextOfTwoBoards, given_host_memory_then_every_board_of_the_context_rea
   EXPECT_TRUE(context->free(pointer).ok());
 }
 
-TEST_F(ContextOfTwoBoards, given_device_memory_then_only_its_own_board_reaches_it) {
+TEST_F(ContextOfTwoBoards, given_device_memory_then_another_board_reaches_it_once_its_commands_name_it) {
   const auto context = make_context();
   void* pointer = *context->allocate_device(device(1), 0, 4096, 0);
   EXPECT_FALSE(translate(*context, pointer, 0).has_value());
   EXPECT_TRUE(translate(*context, pointer, 1).has_value());
-  const auto refused = context->make_accessible(device(0), pointer, 1, board::DmaAccess::read);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
-  EXPECT_TRUE(context->make_accessible(device(1), pointer, 1, board::DmaAccess::read).ok());
+  EXPECT_TRUE(context->make_accessible(device(0), pointer, 1, board::DmaAccess::read).ok());
+  EXPECT_TRUE(translate(*context, pointer, 0).has_value());
+  EXPECT_TRUE(translate(*context, pointer, 1).has_value());
 }
 
 TEST_F(ContextTest, given_pointers_then_find_knows_those_of_its_context_by_their_requested_size) {
@@ -264,6 +263,66 @@ TEST_F(ContextTest, given_threads_that_allocate_and_free_then_nothing_is_lost) {
   ASSERT_TRUE(device().drain_quarantine().ok());
   Result<void*> all = context->allocate_device(device(), 0, device().heap(0).usable_bytes(), 0);
   EXPECT_TRUE(all.ok());
+}
+
+TEST_F(ContextTest, given_a_bias_when_allocated_then_every_leaf_carries_it) {
+  const auto context = make_context();
+  for (std::uint8_t policy = 0; policy < 8; ++policy) {
+    void* const pointers[] = {*context->allocate_device(device(), 0, 3 * mib, 0, policy),
+                              *context->allocate_host(5000, 0, false, policy),
+                              *context->allocate_shared(&device(), 5000, 0, policy)};
+    ASSERT_TRUE(context->space(device()).commit().ok());
+    for (void* pointer : pointers) {
+      const auto leaf = test::find_leaf(device().board(), context->space(device()).number(),
+                                        reinterpret_cast<std::uintptr_t>(pointer));
+      ASSERT_TRUE(leaf.has_value());
+      EXPECT_EQ(leaf->entry.cache_policy(), policy);
+      EXPECT_TRUE(leaf->entry.writable());
+      EXPECT_TRUE(context->free(pointer).ok());
+    }
+  }
+}
+
+TEST_F(ContextTest,
+       given_memory_the_board_has_seen_when_freed_then_it_counts_as_available_before_it_is_free) {
+  const auto context = make_context();
+  DeviceHeap& heap = device().heap(0);
+  void* pointer = *context->allocate_device(device(), 0, mib, 0);
+  ASSERT_TRUE(context->space(device()).commit().ok());
+  const std::uint64_t available = heap.available_bytes();
+  const std::uint64_t free = heap.free_bytes();
+  EXPECT_EQ(available, free);
+  ASSERT_TRUE(context->free(pointer).ok());
+  EXPECT_EQ(heap.free_bytes(), free) << "the board may still use the pages";
+  EXPECT_EQ(heap.available_bytes(), available + mib);
+  ASSERT_TRUE(context->space(device()).commit().ok());
+  EXPECT_EQ(heap.free_bytes(), free + mib);
+  EXPECT_EQ(heap.available_bytes(), available + mib);
+}
+
+TEST_F(ContextOfTwoBoards,
+       given_memory_of_the_process_when_imported_then_every_board_reaches_it_until_it_is_freed) {
+  const auto context = make_context();
+  alignas(4096) static std::byte memory[3 * 4096];
+  void* pointer = *context->import_system_memory(memory, sizeof(memory), false);
+  EXPECT_EQ(pointer, memory);
+  for (unsigned board = 0; board < 2; ++board) {
+    EXPECT_TRUE(translate(*context, memory + 8192, board).has_value());
+  }
+  EXPECT_EQ(context->import_system_memory(memory + 4096, 4096, false).error().code,
+            ErrorCode::invalid_argument);
+  ASSERT_TRUE(context->free(pointer).ok());
+  for (unsigned board = 0; board < 2; ++board) {
+    EXPECT_FALSE(translate(*context, memory + 8192, board).has_value());
+  }
+}
+
+TEST_F(ContextTest, given_imports_left_in_a_context_when_it_ends_then_they_go_with_it) {
+  alignas(4096) static std::byte memory[4096];
+  for (int round = 0; round < 3; ++round) {
+    const auto context = make_context();
+    EXPECT_TRUE(context->import_system_memory(memory, sizeof(memory), round == 1).ok());
+  }
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ TEST(FaultFunction, knows_every_kind_of_call) {
   EXPECT_FALSE(function.wait(0, -1, 0));
   EXPECT_FALSE(function.reset(board::ResetKind::function));
   EXPECT_FALSE(function.health());
-  EXPECT_FALSE(function.export_memory({}, 4096));
+  EXPECT_FALSE(function.export_memory({}, {}));
+  EXPECT_FALSE(function.end_export({}));
   EXPECT_TRUE(function.bar(0));
   EXPECT_TRUE(function.wait(0, -1, 0));
 }

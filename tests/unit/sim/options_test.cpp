@@ -89,8 +89,8 @@ TEST(BoardAddress, passes_over_defaults_that_only_the_other_scheme_has) {
 
 TEST(BoardAddress, with_a_memory_that_cannot_be_is_refused) {
   for (const auto* const value :
-       {"0", "1M", "3G", "128G", "4Gi", "4G ", "", "x", "-1", "18446744073709551616", "99999999999G"}) {
-    EXPECT_TRUE(mentions(refused(std::string("model:memory=") + value), {"memory", value, "2M", "64G"}));
+       {"0", "1M", "8M", "3G", "128G", "4Gi", "4G ", "", "x", "-1", "18446744073709551616", "99999999999G"}) {
+    EXPECT_TRUE(mentions(refused(std::string("model:memory=") + value), {"memory", value, "16M", "64G"}));
   }
 }
 
@@ -98,13 +98,14 @@ TEST(BoardAddress, with_an_aperture_or_window_larger_than_the_memory_is_refused)
   EXPECT_TRUE(mentions(refused("model:memory=16M,window=32M"), {"window", "33554432", "16777216"}));
   EXPECT_TRUE(mentions(refused("model:aperture=32M,memory=16M"), {"aperture", "33554432"}));
   EXPECT_TRUE(mentions(refused("model:window=0"), {"window=0", "4K"}));
+  EXPECT_TRUE(mentions(refused("model:aperture=512K"), {"aperture=512K", "1024K"}));
   EXPECT_TRUE(mentions(refused("model:window=5000"), {"window=5000"}));
 }
 
 TEST(BoardAddress, with_a_number_out_of_range_or_with_junk_behind_it_is_refused) {
   EXPECT_TRUE(mentions(refused("model:channels=0"), {"channels=0", "1", "4"}));
   EXPECT_TRUE(mentions(refused("model:channels=5"), {"channels=5"}));
-  EXPECT_TRUE(mentions(refused("model:latency=10x"), {"latency=10x", "100000"}));
+  EXPECT_TRUE(mentions(refused("model:latency=10x"), {"latency=10x", "10000"}));
   EXPECT_TRUE(mentions(refused("model:backpressure=101"), {"backpressure=101", "100"}));
   EXPECT_TRUE(mentions(refused("model:seed="), {"seed="}));
   EXPECT_TRUE(mentions(refused("model:iommu_bits=40"), {"iommu_bits=40", "39", "48"}));
@@ -117,6 +118,13 @@ TEST(BoardAddress, with_an_unknown_option_or_a_value_too_many_is_refused) {
   EXPECT_TRUE(mentions(refused("model:,"), {"no such option"}));
   EXPECT_TRUE(mentions(refused("model:step=1"), {"step=1", "no value"}));
   EXPECT_TRUE(mentions(refused("rtl:trace"), {"trace", "file"}));
+}
+
+TEST(BoardAddress, with_control_characters_or_without_end_is_repeated_as_a_terminal_can_bear_it) {
+  const auto steering = refused("model:\x1b[2J=\x07");
+  EXPECT_TRUE(mentions(steering, {"\\x1b[2J=\\x07", "no such option"}));
+  EXPECT_EQ(steering.find_first_of("\x1b\x07"), std::string::npos);
+  EXPECT_LT(refused("model:" + std::string(100'000, 'a')).size(), 1000U);
 }
 
 TEST(BoardAddress, asking_a_model_for_what_only_rtl_has_is_refused) {

@@ -44,6 +44,7 @@ TEST_P(Opening, the_limits_are_those_of_the_kernel) {
   EXPECT_TRUE(limits.can_import.memfd);
   EXPECT_FALSE(limits.can_export.memfd);
   EXPECT_FALSE(limits.can_export.dma_buf);
+  EXPECT_EQ(limits.exportable_memories, 0U);
   EXPECT_FALSE(limits.shareable_between_processes);
 }
 

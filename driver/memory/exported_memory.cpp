@@ -1,0 +1,216 @@
+#include "driver/memory/exported_memory.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <exception>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <utility>
+
+#include "driver/device/limits.hpp"
+#include "driver/memory/dma_map.hpp"
+
+namespace datum {
+namespace {
+
+bool still_names(int fd, const SharedFileIdentity& identity) noexcept {
+  struct stat status {};
+
+  return fd >= 0 && ::fstat(fd, &status) == 0 && status.st_dev == identity.file_system &&
+         status.st_ino == identity.inode;
+}
+
+}  // namespace
+
+ExportedFile::~ExportedFile() {
+  if (!still_names(file_.get(), identity_)) {
+    // The application closed it, and the number may be somebody else's by now.
+    static_cast<void>(file_.release());
+  }
+}
+
+Result<UniqueFd> ExportedFile::duplicate() const {
+  UniqueFd copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!still_names(copy.get(), identity_)) {
+    return make_error(ErrorCode::invalid_argument, "the descriptor of the exported memory was closed");
+  }
+  return copy;
+}
+
+ExportTable::~ExportTable() { broker_.reset(); }
+
+void ExportTable::count_handle(const IpcToken& token) { ++handles_[token]; }
+
+std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(allocation_id);
+  if (found == files_.end()) {
+    return std::nullopt;
+  }
+  count_handle(found->second.file->identity().token);
+  return found->second.handle;
+}
+
+BrokerAddress ExportTable::broker_address() {
+  const std::scoped_lock lock(broker_mutex_);
+  if (!std::exchange(broker_tried_, true)) {
+    Result<std::unique_ptr<IpcBroker>> broker =
+        IpcBroker::start([this](const IpcToken& token) { return find(token); });
+    if (broker.ok()) {
+      broker_ = std::move(*broker);
+    }
+  }
+  return broker_ != nullptr ? broker_->address() : BrokerAddress{};
+}
+
+IpcHandleBytes ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
+  return enter(allocation_id, std::move(file), true);
+}
+
+void ExportTable::add_without_handle(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
+  static_cast<void>(enter(allocation_id, std::move(file), false));
+}
+
+Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(allocation_id);
+  if (found == files_.end()) {
+    return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
+  }
+  return found->second.file->duplicate();
+}
+
+IpcHandleBytes ExportTable::enter(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file,
+                                  bool with_handle) {
+  const IpcToken token = file->identity().token;
+  IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
+  const std::scoped_lock lock(mutex_);
+  by_token_.insert_or_assign(token, allocation_id);
+  Entry& entry = files_[allocation_id];
+  entry.handle = encode(handle);
+  entry.file = std::move(file);
+  if (with_handle) {
+    count_handle(token);
+  }
+  return entry.handle;
+}
+
+IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
+  const std::scoped_lock lock(mutex_);
+  count_handle(file.token);
+  const auto own = by_token_.find(file.token);
+  if (own != by_token_.end()) {
+    return files_.at(own->second).handle;
+  }
+  return encode({fd, IpcHints{file, file.bytes, {}}});
+}
+
+Status ExportTable::put(const IpcHandle& handle) {
+  IpcToken token;
+  if (handle.hints) {
+    token = handle.hints->file.token;
+  } else {
+    Result<SharedFileIdentity> file = identify_shared_file(handle.fd);
+    if (!file.ok()) {
+      return std::move(file).error();
+    }
+    token = file->token;
+  }
+  const std::scoped_lock lock(mutex_);
+  auto& handles = handles_.contains(token) ? handles_ : freed_handles_;
+  const auto found = handles.find(token);
+  if (found == handles.end()) {
+    return make_error(ErrorCode::invalid_argument,
+                      "the handle is not out: it was put already, or is not of this process");
+  }
+  if (--found->second == 0) {
+    handles.erase(found);
+  }
+  return {};
+}
+
+void ExportTable::remove(std::uint64_t allocation_id) noexcept {
+  std::unique_ptr<ExportedFile> ended;  // closed without the lock
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(allocation_id);
+  if (found == files_.end()) {
+    return;
+  }
+  ended = std::move(found->second.file);
+  files_.erase(found);
+  const IpcToken token = ended->identity().token;
+  by_token_.erase(token);
+  auto handles = handles_.extract(token);
+  if (handles.empty()) {
+    return;
+  }
+  try {
+    freed_order_.push_back(token);
+    freed_handles_.insert(std::move(handles));
+  } catch (const std::exception&) {
+    return;  // a later put is then refused, which harms nobody
+  }
+  if (freed_order_.size() > limits::kept_freed_handles) {
+    freed_handles_.erase(freed_order_.front());
+    freed_order_.pop_front();
+  }
+}
+
+ExportTable::Counts ExportTable::counts() const {
+  const std::scoped_lock lock(mutex_);
+  Counts counts;
+  counts.files = files_.size();
+  for (const auto& [token, out] : handles_) {
+    counts.handles += out;
+  }
+  return counts;
+}
+
+Result<UniqueFd> ExportTable::find(const IpcToken& token) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = by_token_.find(token);
+  if (found == by_token_.end()) {
+    return make_error(ErrorCode::invalid_argument, "no such memory is exported");
+  }
+  return files_.at(found->second).file->duplicate();
+}
+
+DeviceExport::DeviceExport(board::PcieFunction& function, std::vector<PageRun> runs) noexcept
+    : function_(function), runs_(std::move(runs)) {
+  for (const PageRun& run : runs_) {
+    bytes_ += run.bytes;
+  }
+}
+
+Result<Iova> DeviceExport::add_peer(DmaMap& dma, int file) {
+  peers_.reserve(peers_.size() + 1);
+  Result<Iova> iova = dma.map_descriptor(file, bytes_, board::DmaAccess::read_write);
+  if (iova.ok()) {
+    peers_.emplace_back(&dma, *iova);
+  }
+  return iova;
+}
+
+void DeviceExport::remove_peer(const DmaMap& dma) noexcept {
+  std::erase_if(peers_, [&](const auto& peer) {
+    if (peer.first != &dma) {
+      return false;
+    }
+    peer.first->unmap(peer.second, bytes_);
+    return true;
+  });
+}
+
+bool DeviceExport::has_peer(const DmaMap& dma) const noexcept {
+  return std::ranges::any_of(peers_, [&](const auto& peer) { return peer.first == &dma; });
+}
+
+bool DeviceExport::end() noexcept {
+  for (const auto& [dma, iova] : peers_) {
+    dma->unmap(iova, bytes_);
+  }
+  peers_.clear();
+  return function_.end_export(runs_).ok();
+}
+
+}  // namespace datum

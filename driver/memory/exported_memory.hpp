@@ -1,0 +1,128 @@
+// Allocations that other processes may share: each has one file and one descriptor, however many handles
+// there are.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
+#include <datum/board/pcie_function.hpp>
+
+#include "driver/memory/ipc_broker.hpp"
+#include "driver/memory/ipc_handle.hpp"
+#include "driver/memory/memory_backing.hpp"
+
+namespace datum {
+
+class DmaMap;
+
+/// The file that holds an allocation from its first byte on. The application sees the number of the
+/// descriptor, so it is closed only while it still stands for this file.
+class ExportedFile {
+ public:
+  ExportedFile(UniqueFd file, const SharedFileIdentity& identity, std::uint64_t size_bytes) noexcept
+      : file_(std::move(file)), identity_(identity), size_bytes_(size_bytes) {}
+
+  ~ExportedFile();
+  ExportedFile(const ExportedFile&) = delete;
+  ExportedFile& operator=(const ExportedFile&) = delete;
+
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
+
+  [[nodiscard]] const SharedFileIdentity& identity() const noexcept { return identity_; }
+
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }  ///< as allocated
+
+  /// A descriptor of its own of the same file. invalid_argument: the application closed ours.
+  [[nodiscard]] Result<UniqueFd> duplicate() const;
+
+ private:
+  UniqueFd file_;
+  SharedFileIdentity identity_;
+  std::uint64_t size_bytes_;
+};
+
+/// The exported allocations of a driver and the handles that are out. Thread safe.
+class ExportTable {
+ public:
+  ExportTable() = default;
+  ~ExportTable();
+  ExportTable(const ExportTable&) = delete;
+  ExportTable& operator=(const ExportTable&) = delete;
+
+  /// The handle of an allocation that is exported already, counted once more. No kernel call. Empty: it is
+  /// not exported.
+  std::optional<IpcHandleBytes> get(std::uint64_t allocation_id);
+  /// The allocation is exported from now on; its first handle. The first call starts the broker; where it
+  /// cannot be had, handles work for those who send the descriptor.
+  IpcHandleBytes add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
+  /// The same without a handle: for other boards of this process.
+  void add_without_handle(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
+  /// A new descriptor of an exported allocation. invalid_argument: it is not exported, or the application
+  /// closed the descriptor.
+  Result<UniqueFd> duplicate(std::uint64_t allocation_id) const;
+  /// A handle made from a descriptor of any process's memory, to be put like others.
+  IpcHandleBytes adopt(int fd, const SharedFileIdentity& file);
+  /// Gives one handle back. The allocation stays exported, since an importer may share it. invalid_argument:
+  /// none is out that has not been given back.
+  Status put(const IpcHandle& handle);
+  /// The allocation was freed: its descriptor is closed. Handles that are out may still be put.
+  void remove(std::uint64_t allocation_id) noexcept;
+
+  /// Exported allocations, and handles that were not put nor ended with their allocation.
+  struct Counts {
+    std::size_t files = 0;
+    std::uint64_t handles = 0;
+  };
+
+  [[nodiscard]] Counts counts() const;
+
+ private:
+  struct Entry {
+    std::unique_ptr<ExportedFile> file;
+    IpcHandleBytes handle{};
+  };
+
+  [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
+  [[nodiscard]] BrokerAddress broker_address();
+  void count_handle(const IpcToken& token);
+  IpcHandleBytes enter(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file, bool with_handle);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> by_token_;
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< how many are out
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> freed_handles_;  ///< of freed allocations
+  std::deque<IpcToken> freed_order_;  ///< oldest first: only so many are remembered
+  std::mutex broker_mutex_;           ///< before `mutex_`
+  bool broker_tried_ = false;
+  std::unique_ptr<IpcBroker> broker_;
+};
+
+/// Pages of a board that are shared through a descriptor. `function` outlives it.
+class DeviceExport final : public PagesElsewhere {
+ public:
+  DeviceExport(board::PcieFunction& function, std::vector<PageRun> runs) noexcept;
+
+  /// Shows the pages to another board of this process; where that board sees them. Once a board.
+  Result<Iova> add_peer(DmaMap& dma, int file);
+  void remove_peer(const DmaMap& dma) noexcept;
+  [[nodiscard]] bool has_peer(const DmaMap& dma) const noexcept;
+
+  bool end() noexcept override;
+
+ private:
+  board::PcieFunction& function_;
+  std::vector<PageRun> runs_;
+  std::uint64_t bytes_ = 0;
+  std::vector<std::pair<DmaMap*, Iova>> peers_;
+};
+
+}  // namespace datum

@@ -1,0 +1,27 @@
+// From a handle to the file that it means.
+#pragma once
+
+#include <cstdint>
+
+#include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
+
+#include "driver/memory/ipc_handle.hpp"
+
+namespace datum {
+
+struct OpenedFile {
+  UniqueFd fd;  ///< a descriptor of our own
+  SharedFileIdentity identity;
+  std::uint64_t size_bytes = 0;  ///< as the exporter said, else all of the file
+};
+
+/// The descriptor in the handle counts only if it is of a shared file and agrees with the hints, or if there
+/// are no hints; else the exporter's broker is asked, and what it sends must agree. invalid_argument: forged,
+/// stale or foreign; not_available: the exporter does not answer.
+Result<OpenedFile> open_shared_file(const IpcHandle& handle);
+
+/// Whether the descriptor in the handle is in this process what the handle means.
+[[nodiscard]] bool holds_its_descriptor(const IpcHandle& handle);
+
+}  // namespace datum

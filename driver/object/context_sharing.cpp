@@ -1,0 +1,363 @@
+// Allocations of a context that other processes share, and memory of other processes in a context.
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "driver/memory/dma_map.hpp"
+#include "driver/memory/exported_memory.hpp"
+#include "driver/memory/imported_memory.hpp"
+#include "driver/memory/moved_pages.hpp"
+#include "driver/object/context.hpp"
+#include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
+
+namespace datum {
+namespace {
+
+Error no_base(const void* pointer, std::string_view why) {
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("the memory at {} cannot be shared: {}", pointer, why));
+}
+
+Status check_shareable(const Allocation& allocation) {
+  if (allocation.kind != AllocationKind::device ||
+      allocation.device->board().function().limits().shareable_between_processes) {
+    return {};
+  }
+  return make_error(ErrorCode::unsupported_feature,
+                    fmt::format("memory of the board {} cannot be shared with another process",
+                                allocation.device->board().function().info().address));
+}
+
+/// Host pages that moved into a shared file, and the addresses at which boards see the file.
+class MovedHostPages final : public PagesElsewhere {
+ public:
+  /// The first `bytes` of `pages`.
+  MovedHostPages(HostPool& pool, const HostPages& pages, std::uint64_t bytes) noexcept
+      : pool_(pool), pages_(pages), bytes_(bytes), boards_before_(pool.board_count(pages)) {}
+
+  ~MovedHostPages() override { unmap(); }
+
+  Status map_for(DmaMap& dma, int file) {
+    boards_.reserve(boards_.size() + 1);
+    Result<Iova> iova = dma.map_descriptor(file, bytes_, board::DmaAccess::read_write);
+    if (!iova.ok()) {
+      return std::move(iova).error();
+    }
+    boards_.emplace_back(&dma, *iova);
+    return {};
+  }
+
+  Status move(int file) {
+    Result<std::unique_ptr<MovedPages>> moved = MovedPages::move({pages_.host, bytes_}, file);
+    if (!moved.ok()) {
+      return std::move(moved).error();
+    }
+    moved_ = std::move(*moved);
+    return {};
+  }
+
+  [[nodiscard]] MovedPages& pages() noexcept { return *moved_; }
+
+  [[nodiscard]] Iova iova(std::size_t board) const noexcept { return boards_[board].second; }
+
+  bool end() noexcept override {
+    unmap();
+    // A board that got to see the piece meanwhile may have pinned the file's pages, and would go on to use
+    // them.
+    const bool same_boards = pool_.board_count(pages_) == boards_before_;
+    return moved_->restore() && same_boards;
+  }
+
+ private:
+  void unmap() noexcept {
+    for (const auto& [dma, iova] : boards_) {
+      dma->unmap(iova, bytes_);
+    }
+    boards_.clear();
+  }
+
+  HostPool& pool_;
+  HostPages pages_;
+  std::uint64_t bytes_;
+  std::size_t boards_before_;
+  std::vector<std::pair<DmaMap*, Iova>> boards_;  ///< as the context's devices
+  std::unique_ptr<MovedPages> moved_;
+};
+
+}  // namespace
+
+/// The export of an allocation that was just erased from the registry ends. An export that is under way is
+/// waited for: it saw the allocation alive.
+void Context::end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (backing.is_shared()) {
+    const std::scoped_lock lock(sharing_mutex_);
+    driver_.exports().remove(allocation.id);
+  }
+}
+
+/// Under sharing_mutex_. What is found here lives until the mutex is given back.
+Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const void* pointer,
+                                                                 Allocation& allocation) {
+  std::shared_ptr<MemoryBacking> backing;
+  {
+    // Who frees the allocation erases it first and takes its backing out under this lock afterwards.
+    const std::scoped_lock lock(allocations_mutex_);
+    const std::optional<Allocation> known = find(pointer);
+    if (!known) {
+      return no_base(pointer, "it is no live allocation of this context");
+    }
+    allocation = *known;
+    backing = known->backing->shared_from_this();
+  }
+  backing->mark_shared();
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  const std::optional<Allocation> still = find(pointer);
+  if (!still || still->id != allocation.id) {
+    return no_base(pointer, "it was freed");
+  }
+  return backing;
+}
+
+Result<IpcHandleBytes> Context::export_allocation(const void* pointer) {
+  const std::optional<Allocation> known = find(pointer);
+  if (!known) {
+    return no_base(pointer, "it is no live allocation of this context");
+  }
+  if (known->base != reinterpret_cast<std::uintptr_t>(pointer)) {
+    return no_base(pointer, fmt::format("only the first byte of an allocation can, here {:#x}", known->base));
+  }
+  if (known->imported || known->application_mapped ||
+      (known->kind != AllocationKind::device && known->kind != AllocationKind::host)) {
+    return no_base(pointer, "only device and host allocations of this process can");
+  }
+  if (std::optional<IpcHandleBytes> handle = driver_.exports().get(known->id)) {
+    return *handle;
+  }
+  const std::scoped_lock lock(sharing_mutex_);
+  Allocation allocation;
+  Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(pointer, allocation);
+  if (!backing.ok()) {
+    return std::move(backing).error();
+  }
+  if (std::optional<IpcHandleBytes> handle = driver_.exports().get(allocation.id)) {
+    return *handle;  // another thread was faster
+  }
+  if ((*backing)->elsewhere() != nullptr) {
+    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the allocation failed half way");
+  }
+  if (Status shareable = check_shareable(allocation); !shareable.ok()) {
+    return std::move(shareable).error();
+  }
+  Result<std::unique_ptr<ExportedFile>> file = allocation.kind == AllocationKind::device
+                                                   ? export_device(**backing, allocation)
+                                                   : export_host(**backing, allocation);
+  if (!file.ok()) {
+    return std::move(file).error();
+  }
+  return driver_.exports().add(allocation.id, std::move(*file));
+}
+
+/// Device memory of one board for commands of another, at its own address: exported by the one, mapped by the
+/// other. It stays so until it is freed.
+Status Context::show_to_peer(Device& user, const Allocation& allocation) {
+  if (allocation.imported || !user.can_access(*allocation.device)) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the memory at {:#x} belongs to another device, which this one cannot access",
+                    allocation.base));
+  }
+  const std::scoped_lock lock(sharing_mutex_);
+  Allocation seen;
+  Result<std::shared_ptr<MemoryBacking>> backing =
+      take_for_sharing(reinterpret_cast<const void*>(allocation.base), seen);
+  if (!backing.ok()) {
+    return std::move(backing).error();
+  }
+  if ((*backing)->elsewhere() == nullptr) {
+    Result<std::unique_ptr<ExportedFile>> file = export_device(**backing, seen);
+    if (!file.ok()) {
+      return std::move(file).error();
+    }
+    driver_.exports().add_without_handle(seen.id, std::move(*file));
+  }
+  auto& pages = static_cast<DeviceExport&>(*(*backing)->elsewhere());  // the backing is on a device
+  if (pages.has_peer(user.dma())) {
+    return {};
+  }
+  Result<UniqueFd> file = driver_.exports().duplicate(seen.id);
+  if (!file.ok()) {
+    return std::move(file).error();
+  }
+  Result<Iova> iova = pages.add_peer(user.dma(), file->get());
+  if (!iova.ok()) {
+    return std::move(iova).error();
+  }
+  PageTarget target;
+  target.host = true;
+  target.iova = *iova;
+  Status mapped = space(user).map(DeviceVa{seen.base}, target, seen.span_bytes(), PageRights{});
+  if (!mapped.ok()) {
+    pages.remove_peer(user.dma());
+  }
+  return mapped;
+}
+
+Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& backing,
+                                                             const Allocation& allocation) {
+  board::PcieFunction& function = allocation.device->board().function();
+  const board::FunctionLimits& limits = function.limits();
+  if (!limits.can_export.memfd || (limits.exportable_memories >> allocation.ordinal & 1U) == 0) {
+    return make_error(ErrorCode::unsupported_feature,
+                      fmt::format("memory {} of the board {} cannot be shared", allocation.ordinal,
+                                  function.info().address));
+  }
+  // Pages that hold another context's data are cleared first: the importer must not see it either.
+  if (Status committed = space(*allocation.device).commit(); !committed.ok()) {
+    return std::move(committed).error();
+  }
+  Result<IpcToken> token = make_ipc_token();
+  if (!token.ok()) {
+    return std::move(token).error();
+  }
+  auto shared = std::make_unique<DeviceExport>(function, backing.runs());
+  Result<UniqueFd> file =
+      function.export_memory(backing.runs(), shared_file_label(SharedKind::device, *token));
+  if (!file.ok()) {
+    return std::move(file).error();
+  }
+  backing.move_elsewhere(std::move(shared));
+  Result<SharedFileIdentity> identity = identify_shared_file(file->get());
+  if (!identity.ok()) {
+    return std::move(identity).error();
+  }
+  return std::make_unique<ExportedFile>(std::move(*file), *identity, allocation.size_bytes);
+}
+
+Result<std::unique_ptr<ExportedFile>> Context::export_host(MemoryBacking& backing,
+                                                           const Allocation& allocation) {
+  UniqueFd file = driver_.host_pool().take_file(backing.pages());
+  if (!file.valid()) {
+    Result<UniqueFd> moved = move_host(backing, allocation);
+    if (!moved.ok()) {
+      return std::move(moved).error();
+    }
+    file = std::move(*moved);
+  } else if (Status sealed = seal_shared_file(file.get()); !sealed.ok()) {
+    return std::move(sealed).error();
+  }
+  Result<SharedFileIdentity> identity = identify_shared_file(file.get());
+  if (!identity.ok()) {
+    return std::move(identity).error();
+  }
+  return std::make_unique<ExportedFile>(std::move(file), *identity, allocation.size_bytes);
+}
+
+/// Moves host pages into a file of their own. What can fail comes first; from the moment that the pages have
+/// moved there is no way back, and none is needed.
+Result<UniqueFd> Context::move_host(MemoryBacking& backing, const Allocation& allocation) {
+  Result<IpcToken> token = make_ipc_token();
+  if (!token.ok()) {
+    return std::move(token).error();
+  }
+  Result<UniqueFd> file = make_shared_file(SharedKind::host, *token, allocation.span_bytes());
+  if (!file.ok()) {
+    return file;
+  }
+  auto moved =
+      std::make_unique<MovedHostPages>(driver_.host_pool(), backing.pages(), allocation.span_bytes());
+  for (Device* device : devices_) {
+    if (Status mapped = moved->map_for(device->dma(), file->get()); !mapped.ok()) {
+      return std::move(mapped).error();
+    }
+  }
+  if (Status done = moved->move(file->get()); !done.ok()) {
+    return std::move(done).error();
+  }
+  Status first;
+  for (std::size_t index = 0; index < devices_.size(); ++index) {
+    PageTarget target;
+    target.host = true;
+    target.iova = moved->iova(index);
+    Status replaced = spaces_[index]->replace(DeviceVa{allocation.base}, target, allocation.span_bytes(),
+                                              PageRights{.writable = !allocation.read_only_for_device});
+    if (!replaced.ok() && first.ok()) {
+      first = std::move(replaced);
+    }
+  }
+  moved->pages().take_over_late_writes();
+  backing.move_elsewhere(std::move(moved));
+  if (!first.ok()) {
+    return std::move(first).error();
+  }
+  return file;
+}
+
+Status Context::map_imported(Device& device, const Allocation& allocation, const ImportedMemory& memory) {
+  PageTarget target;
+  target.host = true;
+  target.iova = memory.iova(device.dma());
+  return space(device).map(DeviceVa{allocation.base}, target, allocation.span_bytes(), PageRights{});
+}
+
+Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdentity& file,
+                                   std::uint64_t size_bytes) {
+  const bool host = file.kind == SharedKind::host;
+  Result<std::unique_ptr<ImportedMemory>> memory =
+      ImportedMemory::map(driver_.window(), fd, file.bytes, host);
+  if (!memory.ok()) {
+    return std::move(memory).error();
+  }
+  // Host memory is for all devices of the context, device memory for the one it is opened on.
+  const std::array<Device*, 1> only{&device};
+  const std::span<Device* const> users = host ? std::span<Device* const>(devices_) : only;
+  for (Device* user : users) {
+    if (Status mapped = (*memory)->map_for(user->dma(), fd); !mapped.ok()) {
+      return std::move(mapped).error();
+    }
+  }
+  Allocation allocation;
+  allocation.kind = host ? AllocationKind::host : AllocationKind::device;
+  allocation.device = host ? nullptr : &device;
+  allocation.imported = true;
+  allocation.base = (*memory)->base();
+  allocation.size_bytes = size_bytes;
+  const ImportedMemory& seen = **memory;
+  std::shared_ptr<MemoryBacking> backing = MemoryBacking::take_imported(std::move(*memory));
+  for (Device* user : users) {
+    if (Status mapped = map_imported(*user, allocation, seen); !mapped.ok()) {
+      forget(*backing, allocation, true);
+      return std::move(mapped).error();
+    }
+  }
+  return publish(std::move(backing), allocation, size_bytes);
+}
+
+Status Context::close_imported(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::optional<Allocation> allocation = driver_.registry().erase(address, this, true);
+  if (!allocation) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("{:#x} is not the first byte of memory that was opened from an IPC handle in "
+                    "this context",
+                    address));
+  }
+  MemoryBacking& backing = *allocation->backing;
+  if (forget(backing, *allocation, true)) {
+    // The memory is not ours: it is let go now and not at the next command. A board that is gone cannot reach
+    // it either.
+    for (const std::unique_ptr<AddressSpace>& space : spaces_) {
+      static_cast<void>(space->commit());
+    }
+  }
+  std::shared_ptr<MemoryBacking> ended;
+  const std::scoped_lock lock(allocations_mutex_);
+  ended = allocations_.remove(backing);
+  return {};
+}
+
+}  // namespace datum

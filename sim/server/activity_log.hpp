@@ -1,0 +1,33 @@
+// What the server tells people: always what matters, and every message if it is asked to.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "vfio_user/message_socket.hpp"
+
+namespace datum::sim {
+
+/// Thread safe. Lines go to standard error, each with the board's name in front.
+class ActivityLog {
+ public:
+  explicit ActivityLog(bool verbose) noexcept : verbose_(verbose) {}
+
+  [[nodiscard]] bool verbose() const noexcept { return verbose_; }
+
+  void say(std::string_view board, std::string_view line);
+  /// If verbose. `direction`: "<-" from the client, "->" to it.
+  void show(std::string_view board, std::string_view direction, const vfio_user::Header& header,
+            std::span<const std::byte> body, std::size_t descriptors);
+
+ private:
+  bool verbose_;
+  std::mutex mutex_;
+};
+
+/// One line about a message: "REGION_READ 17, BAR0+0x10, 4 bytes".
+[[nodiscard]] std::string describe(const vfio_user::Header& header, std::span<const std::byte> body,
+                                   std::size_t descriptors);
+
+}  // namespace datum::sim

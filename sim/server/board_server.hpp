@@ -1,0 +1,66 @@
+// One board at one socket, for one client after the other.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
+
+#include "sim/server/activity_log.hpp"
+#include "sim/server/session.hpp"
+#include "sim/server/socket_listener.hpp"
+
+namespace datum::sim {
+
+/// Every client gets a new board: in power-on state, with memory that is zero. A client that comes while
+/// another one is connected is told so (EBUSY); one that comes while the board of the last is taken down
+/// waits for the new one.
+class BoardServer {
+ public:
+  /// Listens from now on. `log` outlives the server. Errors as ServedBoard::create and SocketListener::open.
+  static Result<std::unique_ptr<BoardServer>> start(const std::string& board_address, const std::string& path,
+                                                    ActivityLog& log);
+  /// Ends the client's connection and takes the socket away.
+  ~BoardServer();
+  BoardServer(const BoardServer&) = delete;
+  BoardServer& operator=(const BoardServer&) = delete;
+
+  [[nodiscard]] const std::string& path() const noexcept { return listener_.path(); }
+
+  /// One line for people. From any thread.
+  [[nodiscard]] std::string status();
+
+ private:
+  enum class State : std::uint8_t { idle, serving, renewing };
+
+  BoardServer(SocketListener listener, std::string board_address, std::unique_ptr<ServedBoard> board,
+              UniqueFd stop_event, ActivityLog& log);
+
+  void loop();
+  void take_client(UniqueFd client);
+  /// Waits while the last client's board is taken down. False: that client is still there.
+  [[nodiscard]] bool is_free();
+  void serve(UniqueFd client);
+  static void turn_away(UniqueFd client, int error);
+
+  SocketListener listener_;
+  std::string board_address_;
+  std::string name_;
+  ActivityLog& log_;
+  UniqueFd stop_event_;
+  std::unique_ptr<ServedBoard> board_;  // of the session thread while there is one
+  unsigned clients_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Session* session_ = nullptr;  // while it serves
+  State state_ = State::idle;
+  std::thread session_thread_;
+  std::thread thread_;
+};
+
+}  // namespace datum::sim

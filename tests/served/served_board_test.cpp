@@ -1,0 +1,161 @@
+// Applications whose board is in another process: runs in a row, and the death of either side.
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "tests/support/api_session.hpp"
+#include "tests/support/board_server_process.hpp"
+#include "tests/support/child_process.hpp"
+
+namespace datum::test {
+namespace {
+
+constexpr std::size_t block_bytes = 1UL << 20U;
+
+/// What an application needs to copy to its board and back.
+struct World {
+  OwnedContext context = create_context(session().driver);
+  OwnedQueue queue = create_queue(context.get(), session().devices.front());
+  OwnedList list = create_list(context.get(), session().devices.front());
+  OwnedMemory host = allocate(MemoryKind::host, context.get(), session().devices.front(), block_bytes);
+  OwnedMemory device = allocate(MemoryKind::device, context.get(), session().devices.front(), block_bytes);
+};
+
+ze_result_t append_round_trips(World& world, unsigned count) {
+  for (unsigned number = 0; number < count; ++number) {
+    for (const auto& [to, from] :
+         {std::pair{world.device.get(), world.host.get()}, std::pair{world.host.get(), world.device.get()}}) {
+      const auto code =
+          zeCommandListAppendMemoryCopy(world.list.get(), to, from, block_bytes, nullptr, 0, nullptr);
+      if (code != ZE_RESULT_SUCCESS) {
+        return code;
+      }
+    }
+  }
+  return zeCommandListClose(world.list.get());
+}
+
+ze_result_t submit(World& world) {
+  ze_command_list_handle_t list = world.list.get();
+  return zeCommandQueueExecuteCommandLists(world.queue.get(), 1, &list, nullptr);
+}
+
+/// An ordinary run.
+int scenario_copies() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  World world;
+  const Bytes bytes = pattern(block_bytes, 3);
+  std::memcpy(world.host.get(), bytes.data(), block_bytes);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, append_round_trips(world, 1));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, submit(world));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(world.queue.get(), patience_ns));
+  SCENARIO_REQUIRE(std::memcmp(world.host.get(), bytes.data(), block_bytes) == 0);
+  return 0;
+}
+
+/// Says when its work is under way, and waits for it for ever.
+int scenario_copies_without_end() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  World world;
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, append_round_trips(world, 20'000));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, submit(world));
+  std::ofstream(std::getenv("DATUM_TEST_STARTED")) << ::getpid();
+  const auto code = zeCommandQueueSynchronize(world.queue.get(), UINT64_MAX);
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, code);
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, zeDeviceGetStatus(session().devices.front()));
+  return 0;
+}
+
+class ServedBoard : public ::testing::TestWithParam<const char*> {
+ protected:
+  void start() { server_ = std::make_unique<BoardServerProcess>(GetParam(), path_); }
+
+  [[nodiscard]] ChildOutcome run(const char* scenario) const {
+    return run_scenario_in_child(scenario,
+                                 {{"DATUM_BOARDS", "vfio-user:" + path_}, {"DATUM_TEST_STARTED", started()}},
+                                 std::chrono::seconds(60));
+  }
+
+  [[nodiscard]] std::string started() const { return folder_.path("started"); }
+
+  /// The process whose work is under way; 0: it never came to that.
+  [[nodiscard]] pid_t wait_for_start() const {
+    for (int tries = 0; tries < 3000; ++tries) {
+      pid_t process = 0;
+      if (std::ifstream(started()) >> process) {
+        return process;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return 0;
+  }
+
+  PrivateFolder folder_;
+  std::string path_ = folder_.path("board");
+  std::unique_ptr<BoardServerProcess> server_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Boards, ServedBoard, ::testing::Values(DATUM_SERVED_BOARDS),
+                         [](const auto& instance) {
+                           const std::string address = instance.param;
+                           return address.substr(0, address.find(':'));
+                         });
+
+TEST_P(ServedBoard, given_one_server_when_applications_run_one_after_the_other_then_each_succeeds) {
+  start();
+  for (int application = 0; application < 2; ++application) {
+    const ChildOutcome outcome = run("copies");
+    EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  }
+}
+
+TEST_P(ServedBoard,
+       given_a_copy_under_way_when_the_server_is_killed_then_the_device_is_lost_and_nothing_hangs) {
+  start();
+  std::thread killer([this] {
+    EXPECT_NE(wait_for_start(), 0);
+    server_->send(SIGKILL);
+  });
+  const ChildOutcome outcome = run("copies_without_end");
+  killer.join();
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST_P(ServedBoard,
+       given_a_copy_under_way_when_the_application_is_killed_then_the_server_serves_the_next_one) {
+  start();
+  std::thread killer([this] {
+    const pid_t application = wait_for_start();
+    ASSERT_NE(application, 0);
+    ::kill(application, SIGKILL);
+  });
+  const ChildOutcome killed = run("copies_without_end");
+  killer.join();
+  EXPECT_EQ(killed.signal, SIGKILL) << killed.describe();
+  const ChildOutcome next = run("copies");
+  EXPECT_TRUE(next.succeeded()) << next.describe();
+  server_->send(SIGTERM);
+  EXPECT_EQ(server_->wait(), 0);
+  EXPECT_FALSE(std::filesystem::exists(path_));
+}
+
+}  // namespace
+}  // namespace datum::test
+
+int main(int count, char** arguments) {
+  using namespace datum::test;
+  const int scenario = run_scenario_from_arguments(
+      count, arguments, {{"copies", scenario_copies}, {"copies_without_end", scenario_copies_without_end}});
+  if (scenario >= 0) {
+    return scenario;
+  }
+  ::testing::InitGoogleTest(&count, arguments);
+  return RUN_ALL_TESTS();
+}
