@@ -45,9 +45,10 @@ constexpr Takes kind_of_handle() {
   }
 }
 
+/// Functions that answer with something else than a code say in their own way that a handle is none.
 template <class Return, class First, class... Others>
 constexpr Takes first_argument(Return (*)(First, Others...)) {
-  return kind_of_handle<First>();
+  return std::is_same_v<Return, ze_result_t> ? kind_of_handle<First>() : Takes::no_handle;
 }
 
 /// Calls with `handle` and otherwise zeros.
