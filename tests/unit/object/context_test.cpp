@@ -162,14 +162,30 @@ TEST_F(ContextOfTwoBoards, given_host_memory_then_every_board_of_the_context_rea
   EXPECT_TRUE(context->free(pointer).ok());
 }
 
-TEST_F(ContextOfTwoBoards, given_device_memory_then_another_board_reaches_it_once_its_commands_name_it) {
+TEST_F(ContextOfTwoBoards,
+       given_device_memory_then_another_board_reaches_it_from_its_first_command_on_until_freed) {
   const auto context = make_context();
   void* pointer = *context->allocate_device(device(1), 0, 4096, 0);
   EXPECT_FALSE(translate(*context, pointer, 0).has_value());
   EXPECT_TRUE(translate(*context, pointer, 1).has_value());
-  EXPECT_TRUE(context->make_accessible(device(0), pointer, 1, board::DmaAccess::read).ok());
+  const auto shown = context->make_accessible(device(0), pointer, 1, board::DmaAccess::read);
+  ASSERT_TRUE(shown.ok()) << shown.error().message;
+  EXPECT_TRUE(shown->empty());
   EXPECT_TRUE(translate(*context, pointer, 0).has_value());
-  EXPECT_TRUE(translate(*context, pointer, 1).has_value());
+  EXPECT_TRUE(context->make_accessible(device(1), pointer, 1, board::DmaAccess::read).ok());
+  EXPECT_TRUE(context->free(pointer).ok());
+  EXPECT_FALSE(translate(*context, pointer, 0).has_value());
+  EXPECT_FALSE(translate(*context, pointer, 1).has_value());
+}
+
+TEST_F(ContextOfTwoBoards,
+       given_a_range_that_leaves_another_boards_memory_then_it_is_refused_and_not_shared) {
+  const auto context = make_context();
+  void* pointer = *context->allocate_device(device(1), 0, 4096, 0);
+  const auto refused = context->make_accessible(device(0), pointer, 4097, board::DmaAccess::read);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
+  EXPECT_FALSE(translate(*context, pointer, 0).has_value());
 }
 
 TEST_F(ContextTest, given_pointers_then_find_knows_those_of_its_context_by_their_requested_size) {
