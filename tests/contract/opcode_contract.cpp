@@ -96,6 +96,7 @@ TEST_P(OpcodeContract, copy_of_no_bytes_completes_and_moves_nothing) {
 }
 
 TEST_P(OpcodeContract, copy_region_with_pitches) {
+  run(fill_descriptor(space, device_va, area_bytes, 0, 0));
   write_pattern(host_bytes(0), area_bytes, 21);
   auto descriptor = copy_descriptor(space, host_va + 3, space, device_va + 5, 0);
   descriptor.set_opcode(hw::Opcode::copy_region)
@@ -115,6 +116,7 @@ TEST_P(OpcodeContract, copy_region_with_pitches) {
 }
 
 TEST_P(OpcodeContract, copy_region_without_rows_or_planes_moves_nothing) {
+  run(fill_descriptor(space, device_va, area_bytes, 0, 0));
   auto descriptor = copy_descriptor(space, host_va, space, device_va, 0);
   descriptor.set_opcode(hw::Opcode::copy_region)
       .set_region_x_bytes(100)
