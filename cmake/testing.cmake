@@ -1,6 +1,6 @@
 # Tests and their labels.
 #
-# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, install, clients, lint.
+# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, vm, install, clients, lint.
 
 include(CTest)
 find_package(GTest)
@@ -8,7 +8,7 @@ if(GTest_FOUND)
   include(GoogleTest)
 endif()
 
-set(DATUM_TEST_LABELS unit contract api conformance parity rtl install clients lint)
+set(DATUM_TEST_LABELS unit contract api conformance parity rtl vm install clients lint)
 
 # Registers each GoogleTest case of <target> as a ctest of its own.
 #   datum_discover_tests(<target> LABEL <label> [LONG] [PREFIX <text>] [TIMEOUT <seconds>] [PROCESSORS <n>]

@@ -10,6 +10,7 @@ TEST_BUDGETS = {
     "conformance": 5,
     "parity": 120,
     "rtl": 240,
+    "vm": 240,
     "install": 60,
     "clients": 300,
     "lint": 60,
@@ -20,9 +21,9 @@ TEST_BUDGETS = {
 # Mode of scripts/test -> the stages that it runs. A stage without a single test is a failure, not a success.
 MODE_STAGES = {
     "quick": ["unit", "contract"],
-    "newcomer": ["unit", "contract", "api", "parity"],
-    "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint", "asan", "tsan"],
-    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "clients", "lint", "asan", "tsan"],
+    "newcomer": ["unit", "contract", "api", "parity", "vm"],
+    "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint", "asan", "tsan"],
+    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "asan", "tsan"],
 }
 
 
