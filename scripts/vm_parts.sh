@@ -62,12 +62,13 @@ datum_vm_source() {
 # Writes the build files of the modules into the folder $1, whose sources come from the kernel source in $2.
 datum_vm_lay_out_modules() {
   local modules=$1 source=$2
-  mkdir -p "$modules"/{iommufd,vfio/pci,irqbypass}
+  mkdir -p "$modules"/{iommufd,vfio/pci,irqbypass,virtio}
   cp "$source"/drivers/iommu/iommufd/*.[ch] "$modules/iommufd/"
   cp "$source"/drivers/iommu/iommu-p*.h "$modules/"
   cp "$source"/drivers/vfio/*.[ch] "$modules/vfio/"
   cp "$source"/drivers/vfio/pci/*.[ch] "$modules/vfio/pci/"
   cp "$source"/virt/lib/irqbypass.c "$modules/irqbypass/"
+  cp "$source"/drivers/iommu/{virtio-iommu.c,dma-iommu.h,iommu-p*.h} "$modules/virtio/"
   # iommufd walks spans of an interval tree, which a kernel without iommufd does not contain.
   {
     printf '#include <linux/interval_tree.h>\n#include <linux/export.h>\n'
@@ -78,8 +79,9 @@ datum_vm_lay_out_modules() {
 ccflags-y += -DCONFIG_IOMMUFD_MODULE=1 -DCONFIG_IOMMUFD_DRIVER_CORE=1 -DCONFIG_IOMMUFD_DRIVER=1 -DCONFIG_IOMMUFD_NOIOMMU=1
 ccflags-y += -DCONFIG_INTERVAL_TREE_SPAN_ITER=1 -DCONFIG_VFIO_DEVICE_CDEV=1 -DCONFIG_VFIO_NOIOMMU=1
 MAKE
-  printf 'obj-m += irqbypass/ iommufd/ vfio/\n' >"$modules/Kbuild"
+  printf 'obj-m += irqbypass/ iommufd/ vfio/ virtio/\n' >"$modules/Kbuild"
   printf 'obj-m += irqbypass.o\n' >"$modules/irqbypass/Kbuild"
+  printf 'obj-m += virtio-iommu.o\n' >"$modules/virtio/Kbuild"
   # shellcheck disable=SC2016 # make expands these
   {
     printf 'include $(src)/../flags.mk\nobj-m += iommufd.o\niommufd-y :='
@@ -139,7 +141,7 @@ datum_vm_make_parts() {
   for name in linux-binary busybox-static; do
     dpkg-deb -x "$work"/packages/"$name"*.deb "$work/kernel" || return
   done
-  datum_vm_source "$work"/packages/linux-source-*.deb "$work/source" "$version" '*/drivers/iommu/iommufd' '*/drivers/iommu/iommu-p*.h' \
+  datum_vm_source "$work"/packages/linux-source-*.deb "$work/source" "$version" '*/drivers/iommu/iommufd' '*/drivers/iommu/iommu-p*.h' '*/drivers/iommu/dma-iommu.h' '*/drivers/iommu/virtio-iommu.c' \
     '*/drivers/vfio' '*/lib/interval_tree.c' '*/virt/lib' '*/scripts/extract-vmlinux' || return
   rm -f "$work"/packages/*.deb
   # Uncompressed, the guest starts without a decompressor, which emulation makes slow.
@@ -152,7 +154,7 @@ datum_vm_make_parts() {
   datum_vm_lay_out_modules "$work/compiler/modules" "$work/source"
   echo "the modules"
   datum_vm_build_modules "$work/compiler" "$release" || return
-  for name in irqbypass/irqbypass iommufd/iommufd vfio/vfio vfio/vfio_iommu_type1 vfio/pci/vfio-pci-core vfio/pci/vfio-pci; do
+  for name in virtio/virtio-iommu irqbypass/irqbypass iommufd/iommufd vfio/vfio vfio/vfio_iommu_type1 vfio/pci/vfio-pci-core vfio/pci/vfio-pci; do
     strip -g -o "$parts/modules/$(basename "$name").ko" "$work/compiler/modules/$name.ko" || return
     printf '%s.ko\n' "$(basename "$name")"
   done >"$parts/modules/order"
