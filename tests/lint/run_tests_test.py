@@ -74,7 +74,7 @@ class RunTests(unittest.TestCase):
         self.assertEqual(output[-1], "FAILED stages: checks")
 
     def test_given_long_tests_when_run_for_the_gate_then_only_all_runs_them(self) -> None:
-        labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint"]
+        labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint"]
         self.given_build("dev", *((label, "/bin/true", label) for label in labels), ("endless", "/bin/true", "unit;long"),
                          ("client", "/bin/true", "clients;long"))
         self.given_build("asan", ("asan/a", "/bin/true", "unit"))
@@ -87,7 +87,7 @@ class RunTests(unittest.TestCase):
         self.assertEqual(self.row(output, "unit")[1], "2")
 
     def test_given_a_sanitized_build_when_its_tests_carry_labels_then_they_count_for_its_own_stage(self) -> None:
-        labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "install", "lint"]
+        labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint"]
         self.given_build("dev", *((label, "/bin/true", label) for label in labels))
         self.given_build("asan", ("asan/a", "/bin/false", "unit"))
         self.given_build("tsan", ("tsan/a", "/bin/true", "unit"))
