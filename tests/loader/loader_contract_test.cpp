@@ -71,7 +71,7 @@ std::string what_a_driver_prints(const std::string& handles) {
        << "\nzeDeviceGet: " << success << "\nzeDeviceGetProperties: " << success << "\ndevice: type "
        << ZE_DEVICE_TYPE_FPGA << ", name probe\n"
        << "zeContextCreate: " << success << "\nzeMemAllocHost: " << success << "\nzeMemFree: " << success
-       << "\nzeImageCreate: " << code(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
+       << "\nzeSamplerCreate: " << code(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE)
        << "\nzeContextDestroy: " << success << "\n";
   return text.str();
 }

@@ -78,13 +78,13 @@ void use_memory(ze_driver_handle_t driver) {
   print("zeMemAllocHost", zeMemAllocHost(context, &host_desc, 64, 8, &pointer));
   std::memset(pointer, 1, 64);
   print("zeMemFree", zeMemFree(context, pointer));
-  ze_image_handle_t image = nullptr;
-  const ze_image_desc_t image_desc{
-      ZE_STRUCTURE_TYPE_IMAGE_DESC, nullptr, 0, ZE_IMAGE_TYPE_1D, {}, 1, 1, 1, 0, 0};
+  ze_sampler_handle_t sampler = nullptr;
+  ze_sampler_desc_t sampler_desc{};
+  sampler_desc.stype = ZE_STRUCTURE_TYPE_SAMPLER_DESC;
   std::uint32_t count = 1;
   ze_device_handle_t device = nullptr;
   zeDeviceGet(driver, &count, &device);
-  print("zeImageCreate", zeImageCreate(context, device, &image_desc, &image));
+  print("zeSamplerCreate", zeSamplerCreate(context, device, &sampler_desc, &sampler));
   print("zeContextDestroy", zeContextDestroy(context));
 }
 
