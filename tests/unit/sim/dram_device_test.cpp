@@ -109,14 +109,14 @@ TEST_F(DramDeviceTest, keeps_bytes_at_linear_device_addresses) {
   idle(t_rcd - 1);
   write(0, 3, 0xab, 0xff);
   const auto address = (1U << 17U) | (3U << 8U) | (1U << 6U);
-  EXPECT_EQ(array_.range(address, 1)[0], std::byte{0xab});
-  EXPECT_EQ(array_.range(address + 7, 1)[0], std::byte{0xab});
-  EXPECT_EQ(array_.range(address + 8, 1)[0], std::byte{0}) << "its strobe was clear";
+  EXPECT_EQ(array_.run(address, 1)[0], std::byte{0xab});
+  EXPECT_EQ(array_.run(address + 7, 1)[0], std::byte{0xab});
+  EXPECT_EQ(array_.run(address + 8, 1)[0], std::byte{0}) << "its strobe was clear";
   expect_kept();
 }
 
 TEST_F(DramDeviceTest, answers_a_read_exactly_after_its_latency) {
-  array_.range(0, 1)[0] = std::byte{0x5a};
+  array_.run(0, 1)[0] = std::byte{0x5a};
   activate(0, 0);
   idle(t_rcd - 1);
   read(0, 0);

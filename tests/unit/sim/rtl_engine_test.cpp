@@ -99,7 +99,7 @@ TEST_F(RtlEngineTest, a_failed_assertion_makes_the_board_lost_with_its_text_and_
 
 TEST_F(RtlEngineTest, a_power_on_builds_a_lost_board_anew_and_keeps_its_memory) {
   make(long_enough_to_start, FragileBoard::End::fails);
-  dram_.range(0x5000, 1)[0] = std::byte{0x42};
+  dram_.run(0x5000, 1)[0] = std::byte{0x42};
   while (engine_->lost().empty()) {
     engine_->write_register32(hw::scratch, 1);
   }
