@@ -58,12 +58,12 @@ ze_result_t read_external(ze_structure_type_t stype, const void* structure, Allo
     return check_external_types(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
   }
   if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD) {
-    const auto& import = *static_cast<const ze_external_memory_import_fd_t*>(structure);
-    wishes.import_fd = import.fd;
-    return check_external_types(import.flags);
+    const auto& wanted = *static_cast<const ze_external_memory_import_fd_t*>(structure);
+    wishes.import_fd = wanted.fd;
+    return check_external_types(wanted.flags);
   }
-  const auto& import = *static_cast<const ze_external_memory_import_win32_handle_t*>(structure);
-  const ze_result_t code = check_external_types(import.flags);
+  const auto& wanted = *static_cast<const ze_external_memory_import_win32_handle_t*>(structure);
+  const ze_result_t code = check_external_types(wanted.flags);
   return code != ZE_RESULT_SUCCESS
              ? code
              : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "there are no Win32 handles on this system");

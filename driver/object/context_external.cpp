@@ -93,15 +93,14 @@ Result<PhysicalMemory*> Context::import_physical(Device* device, int fd, std::ui
   }
   const PhysicalMemory::Shape shape{bytes, driver_.next_allocation_id()};
   if (device != nullptr) {
-    return register_object(PhysicalMemory::of_device_file(driver_.window(), *device, device->dma(),
-                                                          file->fd.get(), shape));
+    return register_object(
+        PhysicalMemory::of_device_file(driver_.window(), *device, device->dma(), file->fd.get(), shape));
   }
   std::vector<DmaMap*> maps;
   for (Device* each : devices_) {
     maps.push_back(&each->dma());
   }
-  return register_object(
-      PhysicalMemory::of_host_file(driver_.window(), maps, std::move(file->fd), shape));
+  return register_object(PhysicalMemory::of_host_file(driver_.window(), maps, std::move(file->fd), shape));
 }
 
 /// As share: the id under which the object is exported.

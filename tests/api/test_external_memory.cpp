@@ -36,8 +36,8 @@ class ExternalMemory : public ExternalTest {
 };
 
 TEST_F(ExternalMemory, given_each_type_when_claimed_then_a_round_trip_works_and_else_it_is_refused) {
-  ze_device_external_memory_properties_t found{ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES, nullptr,
-                                               0, 0, 0, 0};
+  ze_device_external_memory_properties_t found{
+      ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES, nullptr, 0, 0, 0, 0};
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetExternalMemoryProperties(device(), &found));
   EXPECT_EQ(opaque_fd, found.memoryAllocationExportTypes) << "a simulated board shares by memory files";
   EXPECT_EQ(opaque_fd, found.memoryAllocationImportTypes);
@@ -65,7 +65,8 @@ TEST_F(ExternalMemory, given_each_type_when_claimed_then_a_round_trip_works_and_
 
 TEST_F(ExternalMemory, given_memory_made_for_export_then_the_descriptors_first_byte_is_the_memorys) {
   for (const MemoryKind kind : kinds) {
-    for (const std::size_t bytes : {std::size_t{1}, std::size_t{5000}, by_board<std::size_t>(3 << 20, 9000)}) {
+    for (const std::size_t bytes :
+         {std::size_t{1}, std::size_t{5000}, by_board<std::size_t>(3 << 20, 9000)}) {
       const OwnedMemory block = exportable(kind, bytes);
       upload(block.get(), pattern(bytes, 1));
       const int fd = descriptor_of(block.get());
@@ -92,7 +93,8 @@ TEST_F(ExternalMemory, given_no_type_named_then_it_is_the_opaque_descriptor) {
   }
 }
 
-TEST_F(ExternalMemory, given_a_type_that_was_not_asked_for_when_queried_then_it_is_invalid_and_nothing_is_written) {
+TEST_F(ExternalMemory,
+       given_a_type_that_was_not_asked_for_when_queried_then_it_is_invalid_and_nothing_is_written) {
   const OwnedMemory block = exportable(MemoryKind::device, page);
   for (ze_external_memory_type_flags_t type = 2; type <= 0x80; type *= 2) {
     ze_external_memory_export_fd_t asked{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, nullptr, type, -1};
@@ -122,7 +124,8 @@ TEST_F(ExternalMemory, given_the_descriptor_asked_for_again_then_it_is_the_same_
   }
 }
 
-TEST_F(ExternalMemory, given_an_application_that_closes_the_descriptor_then_it_gets_another_and_no_number_is_lost) {
+TEST_F(ExternalMemory,
+       given_an_application_that_closes_the_descriptor_then_it_gets_another_and_no_number_is_lost) {
   for (const MemoryKind kind : kinds) {
     OwnedMemory block = exportable(kind, page);
     upload(block.get(), pattern(page, 1));
@@ -290,8 +293,8 @@ TEST_F(ExternalMemory, given_wishes_that_cannot_be_had_then_the_code_says_so_and
             allocate_with(MemoryKind::onchip, context(), device(), &to_export, page, &pointer));
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
             allocate_with(MemoryKind::onchip, context(), device(), &to_import, page, &pointer));
-  const ze_external_memory_import_win32_handle_t of_windows{
-      ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32, nullptr, 0, nullptr, nullptr};
+  const ze_external_memory_import_win32_handle_t of_windows{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32,
+                                                            nullptr, 0, nullptr, nullptr};
   for (const MemoryKind kind : kinds) {
     EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
               allocate_with(kind, context(), device(), &of_windows, page, &pointer));

@@ -35,8 +35,8 @@ class ExternalPhysical : public VirtualTest {
     return {context(), handle};
   }
 
-  [[nodiscard]] ze_result_t import(ze_physical_mem_flags_t place, int fd, std::size_t bytes,
-                                   OwnedPhysical& object) const {
+  [[nodiscard]] ze_result_t import_object(ze_physical_mem_flags_t place, int fd, std::size_t bytes,
+                                          OwnedPhysical& object) const {
     const ze_external_memory_import_fd_t wanted{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr,
                                                 opaque_fd, fd};
     ze_physical_mem_handle_t handle = nullptr;
@@ -68,7 +68,8 @@ class ExternalPhysical : public VirtualTest {
   }
 };
 
-TEST_F(ExternalPhysical, given_an_object_made_for_export_then_its_descriptor_holds_its_pages_from_the_first_byte) {
+TEST_F(ExternalPhysical,
+       given_an_object_made_for_export_then_its_descriptor_holds_its_pages_from_the_first_byte) {
   for (const ze_physical_mem_flags_t place : places) {
     const OwnedPhysical object = exportable(place);
     const OwnedReservation range = reserve(external_bytes);
@@ -86,12 +87,13 @@ TEST_F(ExternalPhysical, given_an_object_made_for_export_then_its_descriptor_hol
   }
 }
 
-TEST_F(ExternalPhysical, given_a_descriptor_when_imported_then_both_objects_are_the_same_pages_wherever_mapped) {
+TEST_F(ExternalPhysical,
+       given_a_descriptor_when_imported_then_both_objects_are_the_same_pages_wherever_mapped) {
   for (const ze_physical_mem_flags_t place : places) {
     OwnedPhysical object = exportable(place);
     const int fd = ::fcntl(descriptor_of(object), F_DUPFD_CLOEXEC, 0);
     OwnedPhysical taken;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, import(place, fd, external_bytes, taken)) << last_error_text();
+    ASSERT_EQ(ZE_RESULT_SUCCESS, import_object(place, fd, external_bytes, taken)) << last_error_text();
     EXPECT_EQ(0, ::close(fd)) << "the descriptor stays the application's";
     const OwnedReservation range = reserve(external_bytes);
     const OwnedReservation other = reserve(external_bytes);
@@ -144,11 +146,13 @@ TEST_F(ExternalPhysical, given_descriptors_that_do_not_fit_when_imported_then_th
   OwnedPhysical nothing;
   const std::size_t before = open_descriptors();
   for (const ze_physical_mem_flags_t place : places) {
-    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import(place, -1, external_bytes, nothing));
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, import_object(place, -1, external_bytes, nothing));
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-              import(place, descriptor_of(place == in_host ? on_host : on_device), 2 * external_bytes, nothing));
-    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-              import(place, descriptor_of(place == in_host ? on_device : on_host), external_bytes, nothing));
+              import_object(place, descriptor_of(place == in_host ? on_host : on_device), 2 * external_bytes,
+                            nothing));
+    EXPECT_EQ(
+        ZE_RESULT_ERROR_INVALID_ARGUMENT,
+        import_object(place, descriptor_of(place == in_host ? on_device : on_host), external_bytes, nothing));
   }
   EXPECT_EQ(before, open_descriptors());
 }
@@ -157,11 +161,12 @@ TEST_F(ExternalPhysical, given_types_that_are_not_claimed_when_created_then_they
   const OwnedPhysical source = exportable(places[0]);
   ze_physical_mem_handle_t handle = nullptr;
   for (const ze_physical_mem_flags_t place : places) {
-    for (ze_external_memory_type_flags_t type = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF; type <= 0x80; type *= 2) {
+    for (ze_external_memory_type_flags_t type = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF; type <= 0x80;
+         type *= 2) {
       const ze_external_memory_export_desc_t to_export{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                                        type};
-      const ze_external_memory_import_fd_t to_import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr, type,
-                                                     descriptor_of(source)};
+      const ze_external_memory_import_fd_t to_import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr,
+                                                     type, descriptor_of(source)};
       EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                 create_raw(context(), device(), &to_export, place, &handle));
       EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
@@ -196,8 +201,7 @@ TEST_F(ExternalPhysical, given_a_physical_handle_as_pointer_then_the_ipc_handle_
     const OwnedReservation range = reserve(external_bytes);
     ASSERT_EQ(ZE_RESULT_SUCCESS, map(range.at(), external_bytes, object));
     upload(range.at(), pattern(external_bytes, 1));
-    const auto* as_pointer =
-        reinterpret_cast<const void*>(static_cast<ze_physical_mem_handle_t>(object));
+    const auto* as_pointer = reinterpret_cast<const void*>(static_cast<ze_physical_mem_handle_t>(object));
     ze_ipc_mem_handle_t handle{};
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), as_pointer, &handle)) << last_error_text();
     expect_opens(handle, 1);
