@@ -107,15 +107,16 @@ ze_result_t zeDeviceGetCacheProperties(ze_device_handle_t hDevice, uint32_t* pCo
 ze_result_t
 zeDeviceGetExternalMemoryProperties(ze_device_handle_t hDevice,
                                     ze_device_external_memory_properties_t* pExternalMemoryProperties) {
-  if (find<Device>(hDevice) == nullptr) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");
   }
   if (pExternalMemoryProperties == nullptr) {
     return refuse_null_pointer("pExternalMemoryProperties");
   }
-  // Boards may be able to, but allocations cannot be exported or imported by this driver.
-  pExternalMemoryProperties->memoryAllocationImportTypes = 0;
-  pExternalMemoryProperties->memoryAllocationExportTypes = 0;
+  constexpr ze_external_memory_type_flags_t descriptor = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+  pExternalMemoryProperties->memoryAllocationImportTypes = device->imports_descriptors() ? descriptor : 0;
+  pExternalMemoryProperties->memoryAllocationExportTypes = device->exports_descriptors() ? descriptor : 0;
   pExternalMemoryProperties->imageImportTypes = 0;
   pExternalMemoryProperties->imageExportTypes = 0;
   return ZE_RESULT_SUCCESS;

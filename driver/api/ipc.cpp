@@ -41,7 +41,10 @@ ze_result_t get_handle(ze_context_handle_t hContext, const void* ptr, ze_ipc_mem
   if (pIpcHandle == nullptr) {
     return refuse_null_pointer("pIpcHandle");
   }
-  Result<IpcHandleBytes> handle = context->export_allocation(ptr);
+  // Also a physical memory object's handle, cast to a pointer.
+  const auto* object = find<PhysicalMemory>(ptr);
+  Result<IpcHandleBytes> handle =
+      object != nullptr ? context->export_object(*object) : context->export_allocation(ptr);
   if (!handle.ok()) {
     return answer(handle.error());
   }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/api/export_query.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/memory_descriptors.hpp"
@@ -170,16 +171,6 @@ ze_result_t fill_sub_allocations(const std::optional<Allocation>& allocation, vo
   });
 }
 
-ze_result_t refuse_export_query(void* chain) {
-  return for_each_output_extension(chain, [](ze_structure_type_t stype, void*) {
-    const bool asks = stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
-                      stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32;
-    return asks ? refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                         "a descriptor is asked for, and the allocation was not made for export")
-                : ZE_RESULT_SUCCESS;
-  });
-}
-
 }  // namespace
 
 ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc,
@@ -199,17 +190,25 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
     return refuse_null_pointer("pptr");
   }
   AllocationWishes wishes;
-  const ze_result_t code = first_failure([&] { return check_device_flags(device_desc->flags); },
-                                         [&] { return check_shape(size, alignment); },
-                                         [&] { return read_descriptor(*device_desc, false, wishes); },
-                                         [&] { return check_membership(*context, *device); },
-                                         [&] { return check_ordinal(*device, device_desc->ordinal); },
-                                         [&] { return check_limit(size, {device}, wishes); });
-  return code != ZE_RESULT_SUCCESS
-             ? code
-             : give(context->allocate_device(*device, device_desc->ordinal, size, alignment,
-                                             cache_policy_of(device_desc->flags, 0)),
-                    pptr);
+  const ze_result_t code = first_failure(
+      [&] { return check_device_flags(device_desc->flags); }, [&] { return check_shape(size, alignment); },
+      [&] { return read_descriptor(*device_desc, false, wishes); },
+      [&] { return check_membership(*context, *device); },
+      [&] { return check_ordinal(*device, device_desc->ordinal); },
+      [&] { return check_limit(size, {device}, wishes); }, [&] { return check_external(wishes, {device}); });
+  if (code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  if (wishes.external() && device_desc->ordinal != 0) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                  "only memory 0 of the board can be external memory");
+  }
+  if (wishes.import_fd) {
+    return give(context->import_external(device, *wishes.import_fd, size, alignment, false), pptr);
+  }
+  const std::uint8_t policy = cache_policy_of(device_desc->flags, 0);
+  Result<void*> made = context->allocate_device(*device, device_desc->ordinal, size, alignment, policy);
+  return give(wishes.to_export ? context->make_exportable(std::move(made)) : std::move(made), pptr);
 }
 
 ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc_desc_t* host_desc,
@@ -228,7 +227,8 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
   const ze_result_t code = first_failure([&] { return check_host_flags(host_desc->flags); },
                                          [&] { return check_shape(size, alignment); },
                                          [&] { return read_descriptor(*host_desc, false, wishes); },
-                                         [&] { return check_limit(size, context->devices(), wishes); });
+                                         [&] { return check_limit(size, context->devices(), wishes); },
+                                         [&] { return check_external(wishes, context->devices()); });
   const bool read_only = (host_desc->flags & ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY) != 0;
   if (code != ZE_RESULT_SUCCESS) {
     return code;
@@ -236,7 +236,12 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
   if (wishes.system_memory != nullptr) {
     return import_system_memory(*context, *wishes.system_memory, size, alignment, read_only, pptr);
   }
-  return give(context->allocate_host(size, alignment, read_only, cache_policy_of(0, host_desc->flags)), pptr);
+  if (wishes.import_fd) {
+    return give(context->import_external(nullptr, *wishes.import_fd, size, alignment, read_only), pptr);
+  }
+  Result<void*> made =
+      context->allocate_host(size, alignment, read_only, cache_policy_of(0, host_desc->flags));
+  return give(wishes.to_export ? context->make_exportable(std::move(made)) : std::move(made), pptr);
 }
 
 ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc,
@@ -295,12 +300,16 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
                           ? pMemAllocProperties->pNext
                           : nullptr;
   if (allocation) {
-    if (const ze_result_t code = refuse_export_query(chain); code != ZE_RESULT_SUCCESS) {
+    if (const ze_result_t code = fill_exports(*context, allocation->id, chain, false);
+        code != ZE_RESULT_SUCCESS) {
       return code;
     }
   }
   if (const ze_result_t code = fill_sub_allocations(allocation, chain); code != ZE_RESULT_SUCCESS) {
     return code;
+  }
+  if (allocation) {
+    static_cast<void>(fill_exports(*context, allocation->id, chain, true));
   }
   if (!allocation) {
     pMemAllocProperties->type = ZE_MEMORY_TYPE_UNKNOWN;

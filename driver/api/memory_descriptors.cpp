@@ -3,6 +3,7 @@
 #include "driver/api/descriptor_type.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/result.hpp"
+#include "driver/object/device.hpp"
 
 namespace datum::api {
 namespace {
@@ -19,15 +20,17 @@ ze_result_t read_relaxed_limits(const ze_relaxed_allocation_limits_ext_desc_t& d
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t refuse_external(ze_external_memory_type_flags_t types) {
+/// 0 is the default type, the opaque descriptor.
+ze_result_t check_external_types(ze_external_memory_type_flags_t types) {
   if (types > known_external_types) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "the type of external memory has bits that mean nothing");
   }
-  return types == 0 ? ZE_RESULT_SUCCESS
-                    : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                             "external memory of this type can be neither imported nor exported; "
-                             "zeDeviceGetExternalMemoryProperties lists what can");
+  return (types & ~static_cast<unsigned>(ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)) == 0
+             ? ZE_RESULT_SUCCESS
+             : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                      "external memory of this type can be neither imported nor exported; "
+                      "zeDeviceGetExternalMemoryProperties lists what can");
 }
 
 ze_result_t check_compression(ze_memory_compression_hints_ext_flags_t flags) {
@@ -49,6 +52,23 @@ ze_result_t check_handle_type(const ze_ipc_mem_handle_type_ext_desc_t& desc) {
              : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "no fabric reaches the memory of the board");
 }
 
+ze_result_t read_external(ze_structure_type_t stype, const void* structure, AllocationWishes& wishes) {
+  if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC) {
+    wishes.to_export = true;
+    return check_external_types(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
+  }
+  if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD) {
+    const auto& wanted = *static_cast<const ze_external_memory_import_fd_t*>(structure);
+    wishes.import_fd = wanted.fd;
+    return check_external_types(wanted.flags);
+  }
+  const auto& wanted = *static_cast<const ze_external_memory_import_win32_handle_t*>(structure);
+  const ze_result_t code = check_external_types(wanted.flags);
+  return code != ZE_RESULT_SUCCESS
+             ? code
+             : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "there are no Win32 handles on this system");
+}
+
 /// Structures that the specification allows for device and host descriptors alike. Those it does not allow at
 /// a place are ignored there, as unknown ones are.
 ze_result_t read_extension(ze_structure_type_t stype, const void* structure, bool shared,
@@ -64,15 +84,9 @@ ze_result_t read_extension(ze_structure_type_t stype, const void* structure, boo
     return shared ? ZE_RESULT_SUCCESS
                   : check_handle_type(*static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure));
   case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
-    return shared ? ZE_RESULT_SUCCESS
-                  : refuse_external(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
   case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD:
-    return shared ? ZE_RESULT_SUCCESS
-                  : refuse_external(static_cast<const ze_external_memory_import_fd_t*>(structure)->flags);
   case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32:
-    return shared ? ZE_RESULT_SUCCESS
-                  : refuse_external(
-                        static_cast<const ze_external_memory_import_win32_handle_t*>(structure)->flags);
+    return shared ? ZE_RESULT_SUCCESS : read_external(stype, structure, wishes);
   default:
     return ZE_RESULT_SUCCESS;
   }
@@ -111,20 +125,37 @@ ze_result_t read_descriptor(const ze_host_mem_alloc_desc_t& desc, bool shared, A
   });
 }
 
-ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc) {
+ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc, AllocationWishes& wishes) {
   if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC");
   }
-  return for_each_extension(desc.pNext, [](ze_structure_type_t stype, const void* structure) {
+  return for_each_extension(desc.pNext, [&](ze_structure_type_t stype, const void* structure) {
     const bool external = stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC ||
                           stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD ||
                           stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32;
     if (stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC) {
       return check_handle_type(*static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure));
     }
-    AllocationWishes none;
-    return external ? read_extension(stype, structure, false, none) : ZE_RESULT_SUCCESS;
+    return external ? read_external(stype, structure, wishes) : ZE_RESULT_SUCCESS;
   });
+}
+
+ze_result_t check_external(const AllocationWishes& wishes, const std::vector<Device*>& devices) {
+  const int kinds =
+      (wishes.to_export ? 1 : 0) + (wishes.import_fd ? 1 : 0) + (wishes.system_memory != nullptr);
+  if (wishes.external() && kinds > 1) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+                  "memory is made for export, or imported, or system memory: only one of them");
+  }
+  for (Device* device : devices) {
+    if ((wishes.to_export && !device->exports_descriptors()) ||
+        (wishes.import_fd && !device->imports_descriptors())) {
+      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                    "external memory of this type can be neither imported nor exported; "
+                    "zeDeviceGetExternalMemoryProperties lists what can");
+    }
+  }
+  return ZE_RESULT_SUCCESS;
 }
 
 }  // namespace datum::api

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/api/extension_chain.hpp"
+#include "driver/api/export_query.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/memory_descriptors.hpp"
 #include "driver/api/result.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr ze_physical_mem_flags_t known_flags =
     ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE | ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST;
 
-ze_result_t check_description(const ze_physical_mem_desc_t& desc) {
+ze_result_t check_description(const ze_physical_mem_desc_t& desc, AllocationWishes& wishes) {
   if (desc.flags > known_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "desc->flags has bits that mean nothing");
   }
@@ -34,7 +34,16 @@ ze_result_t check_description(const ze_physical_mem_desc_t& desc) {
                   fmt::format("desc->size {} is no multiple of the page size, {} bytes", desc.size,
                               VirtualSpace::page_bytes));
   }
-  return read_descriptor(desc);
+  return read_descriptor(desc, wishes);
+}
+
+Result<PhysicalMemory*> make_object(Context& context, Device* owner, std::size_t bytes,
+                                    const AllocationWishes& wishes) {
+  if (wishes.import_fd) {
+    return context.import_physical(owner, *wishes.import_fd, bytes);
+  }
+  Result<PhysicalMemory*> made = context.create_physical(owner, bytes);
+  return wishes.to_export ? context.make_exportable(std::move(made)) : std::move(made);
 }
 
 }  // namespace
@@ -59,13 +68,20 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t
   if (device == nullptr && !on_host) {
     return refuse_handle(hDevice, "hDevice");
   }
-  if (const ze_result_t code = check_description(*desc); code != ZE_RESULT_SUCCESS) {
+  AllocationWishes wishes;
+  if (const ze_result_t code = check_description(*desc, wishes); code != ZE_RESULT_SUCCESS) {
     return code;
   }
   if (device != nullptr && !context->has(*device)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
   }
-  Result<PhysicalMemory*> made = context->create_physical(on_host ? nullptr : device, desc->size);
+  Device* const owner = on_host ? nullptr : device;
+  const ze_result_t external =
+      check_external(wishes, owner != nullptr ? std::vector<Device*>{owner} : context->devices());
+  if (external != ZE_RESULT_SUCCESS) {
+    return external;
+  }
+  Result<PhysicalMemory*> made = make_object(*context, owner, desc->size, wishes);
   if (!made.ok()) {
     return answer(made.error());
   }
@@ -103,17 +119,11 @@ ze_result_t zePhysicalMemGetProperties(ze_context_handle_t hContext, ze_physical
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hPhysicalMem belongs to another context than hContext");
   }
   if (pMemProperties->stype == ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES) {
-    const ze_result_t code =
-        for_each_output_extension(pMemProperties->pNext, [](ze_structure_type_t stype, void*) {
-          const bool asks = stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
-                            stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_WIN32;
-          return asks ? refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                               "a descriptor is asked for, and the object was not made for export")
-                      : ZE_RESULT_SUCCESS;
-        });
+    const ze_result_t code = fill_exports(*context, object->id(), pMemProperties->pNext, false);
     if (code != ZE_RESULT_SUCCESS) {
       return code;
     }
+    static_cast<void>(fill_exports(*context, object->id(), pMemProperties->pNext, true));
   }
   pMemProperties->id = object->id();
   pMemProperties->size = object->bytes();

@@ -1,11 +1,15 @@
 #include "driver/memory/exported_memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <exception>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
+
+#include <datum/base/address.hpp>
 
 #include "driver/device/limits.hpp"
 #include "driver/memory/dma_map.hpp"
@@ -20,6 +24,11 @@ bool still_names(int fd, const SharedFileIdentity& identity) noexcept {
          status.st_ino == identity.inode;
 }
 
+Error no_descriptor() {
+  return Error{ErrorCode::out_of_host_memory, errno, "no descriptor to be had for memory that is exported",
+               "each allocation made for export needs two descriptors (ulimit -n)"};
+}
+
 }  // namespace
 
 ExportedFile::~ExportedFile() {
@@ -29,8 +38,42 @@ ExportedFile::~ExportedFile() {
   }
 }
 
+void ExportedFile::clear_tail() const noexcept {
+  const std::array<char, small_page_bytes> zeroes{};
+  for (std::uint64_t at = size_bytes_; at < identity_.bytes;) {
+    const std::uint64_t part = std::min<std::uint64_t>(zeroes.size(), identity_.bytes - at);
+    const ssize_t done = ::pwrite(file_.get(), zeroes.data(), part, static_cast<off_t>(at));
+    if (done <= 0) {
+      return;  // a file of memory takes it, unless the system has none left
+    }
+    at += static_cast<std::uint64_t>(done);
+  }
+}
+
+Status ExportedFile::keep_spare() {
+  spare_.reset(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!still_names(spare_.get(), identity_)) {
+    return no_descriptor();
+  }
+  return {};
+}
+
+Result<bool> ExportedFile::renew() {
+  if (still_names(file_.get(), identity_)) {
+    return false;
+  }
+  UniqueFd again(::fcntl(spare_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!again.valid()) {
+    return no_descriptor();
+  }
+  static_cast<void>(file_.release());  // the application closed it
+  file_ = std::move(again);
+  return true;
+}
+
 Result<UniqueFd> ExportedFile::duplicate() const {
-  UniqueFd copy(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  const bool ours = still_names(file_.get(), identity_);
+  UniqueFd copy(::fcntl(ours ? file_.get() : spare_.get(), F_DUPFD_CLOEXEC, 0));
   if (!still_names(copy.get(), identity_)) {
     return make_error(ErrorCode::invalid_argument, "the descriptor of the exported memory was closed");
   }
@@ -63,12 +106,49 @@ BrokerAddress ExportTable::broker_address() {
   return broker_ != nullptr ? broker_->address() : BrokerAddress{};
 }
 
-IpcHandleBytes ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
-  return enter(allocation_id, std::move(file), true);
+void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
+  const IpcToken token = file->identity().token;
+  const IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
+  const std::scoped_lock lock(mutex_);
+  by_token_.insert_or_assign(token, allocation_id);
+  Entry& entry = files_[allocation_id];
+  entry.handle = encode(handle);
+  entry.file = std::move(file);
 }
 
-void ExportTable::add_without_handle(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
-  static_cast<void>(enter(allocation_id, std::move(file), false));
+bool ExportTable::has(std::uint64_t allocation_id) const {
+  const std::scoped_lock lock(mutex_);
+  return files_.contains(allocation_id);
+}
+
+Status ExportTable::offer_descriptor(std::uint64_t allocation_id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(allocation_id);
+  if (found == files_.end()) {
+    return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
+  }
+  return found->second.file->has_spare() ? Status{} : found->second.file->keep_spare();
+}
+
+Result<int> ExportTable::descriptor(std::uint64_t allocation_id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = files_.find(allocation_id);
+  if (found == files_.end() || !found->second.file->has_spare()) {
+    return make_error(ErrorCode::invalid_argument,
+                      "a descriptor is asked for, and the memory was not made for export");
+  }
+  Entry& entry = found->second;
+  Result<bool> renewed = entry.file->renew();
+  if (!renewed.ok()) {
+    return std::move(renewed).error();
+  }
+  if (*renewed) {
+    if (Result<IpcHandle> handle = decode_ipc_handle(entry.handle); handle.ok()) {
+      handle->fd = entry.file->fd();
+      entry.handle = encode(*handle);
+    }
+  }
+  return entry.file->fd();
 }
 
 Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
@@ -78,21 +158,6 @@ Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
     return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
   }
   return found->second.file->duplicate();
-}
-
-IpcHandleBytes ExportTable::enter(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file,
-                                  bool with_handle) {
-  const IpcToken token = file->identity().token;
-  IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
-  const std::scoped_lock lock(mutex_);
-  by_token_.insert_or_assign(token, allocation_id);
-  Entry& entry = files_[allocation_id];
-  entry.handle = encode(handle);
-  entry.file = std::move(file);
-  if (with_handle) {
-    count_handle(token);
-  }
-  return entry.handle;
 }
 
 IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
@@ -120,6 +185,10 @@ Status ExportTable::put(const IpcHandle& handle) {
   auto& handles = handles_.contains(token) ? handles_ : freed_handles_;
   const auto found = handles.find(token);
   if (found == handles.end()) {
+    if (const auto own = by_token_.find(token);
+        own != by_token_.end() && files_.at(own->second).file->has_spare()) {
+      return {};
+    }
     return make_error(ErrorCode::invalid_argument,
                       "the handle is not out: it was put already, or is not of this process");
   }

@@ -24,7 +24,8 @@ namespace datum {
 class DmaMap;
 
 /// The file that holds an allocation from its first byte on. The application sees the number of the
-/// descriptor, so it is closed only while it still stands for this file.
+/// descriptor, so it is closed only while it still stands for this file. Memory that was made for export
+/// keeps a second descriptor, which nobody sees: many who get the first one close it.
 class ExportedFile {
  public:
   ExportedFile(UniqueFd file, const SharedFileIdentity& identity, std::uint64_t size_bytes) noexcept
@@ -40,11 +41,24 @@ class ExportedFile {
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }  ///< as allocated
 
-  /// A descriptor of its own of the same file. invalid_argument: the application closed ours.
+  /// Zeroes what the file holds behind the allocation's last byte. Nobody else has the file yet.
+  void clear_tail() const noexcept;
+
+  /// Takes the second descriptor, once. out_of_host_memory.
+  Status keep_spare();
+
+  [[nodiscard]] bool has_spare() const noexcept { return spare_.valid(); }
+
+  /// Makes fd() valid again where the application closed it; whether it was. Needs the spare.
+  Result<bool> renew();
+
+  /// A descriptor of its own of the same file. invalid_argument: the application closed ours, and there is no
+  /// other.
   [[nodiscard]] Result<UniqueFd> duplicate() const;
 
  private:
   UniqueFd file_;
+  UniqueFd spare_;
   SharedFileIdentity identity_;
   std::uint64_t size_bytes_;
 };
@@ -60,18 +74,24 @@ class ExportTable {
   /// The handle of an allocation that is exported already, counted once more. No kernel call. Empty: it is
   /// not exported.
   std::optional<IpcHandleBytes> get(std::uint64_t allocation_id);
-  /// The allocation is exported from now on; its first handle. The first call starts the broker; where it
-  /// cannot be had, handles work for those who send the descriptor.
-  IpcHandleBytes add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
-  /// The same without a handle: for other boards of this process.
-  void add_without_handle(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
+  /// The allocation is exported from now on. The first call starts the broker; where it cannot be had,
+  /// handles work for those who send the descriptor.
+  void add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
+  [[nodiscard]] bool has(std::uint64_t allocation_id) const;
+  /// The application may ask for the descriptor of the exported allocation. invalid_argument: it is not
+  /// exported; out_of_host_memory.
+  Status offer_descriptor(std::uint64_t allocation_id);
+  /// The descriptor of an allocation for which it is offered: the table's, the same at each call unless the
+  /// application closed it. invalid_argument: it is not offered.
+  Result<int> descriptor(std::uint64_t allocation_id);
   /// A new descriptor of an exported allocation. invalid_argument: it is not exported, or the application
   /// closed the descriptor.
   Result<UniqueFd> duplicate(std::uint64_t allocation_id) const;
   /// A handle made from a descriptor of any process's memory, to be put like others.
   IpcHandleBytes adopt(int fd, const SharedFileIdentity& file);
   /// Gives one handle back. The allocation stays exported, since an importer may share it. invalid_argument:
-  /// none is out that has not been given back.
+  /// none is out that has not been given back; a handle that was made from an offered descriptor may always
+  /// be put.
   Status put(const IpcHandle& handle);
   /// The allocation was freed: its descriptor is closed. Handles that are out may still be put.
   void remove(std::uint64_t allocation_id) noexcept;
@@ -93,7 +113,6 @@ class ExportTable {
   [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
   [[nodiscard]] BrokerAddress broker_address();
   void count_handle(const IpcToken& token);
-  IpcHandleBytes enter(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file, bool with_handle);
 
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation

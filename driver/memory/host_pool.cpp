@@ -84,6 +84,31 @@ Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment, bool share
           0);
     }
   }
+  if (Status placed = place(bytes, alignment); !placed.ok()) {
+    return placed;
+  }
+  Result<UniqueFd> made = make_file(bytes, shareable);
+  if (!made.ok()) {
+    return std::move(made).error();
+  }
+  file_ = std::move(*made);
+  return map();
+}
+
+Result<std::unique_ptr<HostPiece>> HostPiece::adopt(AddressWindow& window, std::uint64_t bytes,
+                                                    UniqueFd file) {
+  std::unique_ptr<HostPiece> piece(new HostPiece(window));
+  if (Status placed = piece->place(bytes, small_page_bytes); !placed.ok()) {
+    return std::move(placed).error();
+  }
+  piece->file_ = std::move(file);
+  if (Status mapped = piece->map(); !mapped.ok()) {
+    return std::move(mapped).error();
+  }
+  return piece;
+}
+
+Status HostPiece::place(std::uint64_t bytes, std::uint64_t alignment) {
   Result<AddressRange> range = window_.take(bytes, alignment);
   if (!range.ok()) {
     return std::move(range).error();
@@ -91,20 +116,19 @@ Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment, bool share
   range_ = *range;
   reserved_ = true;
   bytes_ = bytes;
-  Result<UniqueFd> made = make_file(bytes, shareable);
-  if (!made.ok()) {
-    return std::move(made).error();
-  }
-  file_ = std::move(*made);
-  void* host = ::mmap(reinterpret_cast<void*>(range->base), bytes, PROT_READ | PROT_WRITE,
+  return {};
+}
+
+Status HostPiece::map() {
+  void* host = ::mmap(reinterpret_cast<void*>(range_.base), bytes_, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, file_.get(), 0);
   if (host == MAP_FAILED) {
-    return host_memory_error(fmt::format("{} bytes of host memory cannot be mapped", bytes), errno);
+    return host_memory_error(fmt::format("{} bytes of host memory cannot be mapped", bytes_), errno);
   }
   mapped_ = true;
   host_ = static_cast<std::byte*>(host);
-  if (bytes >= large_page_bytes) {
-    ::madvise(host, bytes, MADV_HUGEPAGE);  // a wish; small pages serve as well
+  if (bytes_ >= large_page_bytes) {
+    ::madvise(host, bytes_, MADV_HUGEPAGE);  // a wish; small pages serve as well
   }
   return {};
 }

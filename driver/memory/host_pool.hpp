@@ -29,6 +29,8 @@ class HostPiece {
   /// processes. out_of_host_memory.
   static Result<std::unique_ptr<HostPiece>> create(AddressWindow& window, std::uint64_t bytes,
                                                    std::uint64_t alignment, bool shareable = false);
+  /// The first `bytes` of a file that somebody else made, and that nobody can cut short.
+  static Result<std::unique_ptr<HostPiece>> adopt(AddressWindow& window, std::uint64_t bytes, UniqueFd file);
   ~HostPiece();
   HostPiece(const HostPiece&) = delete;
   HostPiece& operator=(const HostPiece&) = delete;
@@ -70,6 +72,8 @@ class HostPiece {
   explicit HostPiece(AddressWindow& window) : window_(window) {}
 
   Status build(std::uint64_t bytes, std::uint64_t alignment, bool shareable);
+  Status place(std::uint64_t bytes, std::uint64_t alignment);
+  Status map();
 
   AddressWindow& window_;
   AddressRange range_{};

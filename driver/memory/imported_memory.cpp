@@ -10,10 +10,10 @@
 
 namespace datum {
 
-Result<std::unique_ptr<ImportedMemory>> ImportedMemory::map(AddressWindow& window, int fd,
-                                                            std::uint64_t bytes, bool cpu) {
+Result<std::unique_ptr<ImportedMemory>>
+ImportedMemory::map(AddressWindow& window, int fd, std::uint64_t bytes, bool cpu, std::uint64_t alignment) {
   std::unique_ptr<ImportedMemory> imported(new ImportedMemory(window));
-  Result<AddressRange> range = window.take(bytes, small_page_bytes);
+  Result<AddressRange> range = window.take(bytes, alignment);
   if (!range.ok()) {
     return std::move(range).error();
   }

@@ -17,11 +17,11 @@ class DmaMap;
 /// Not thread safe while it is built. Unmaps everywhere when it is destroyed.
 class ImportedMemory {
  public:
-  /// Addresses for `bytes` (whole pages). With `cpu` the file is mapped there, else a host access faults:
-  /// that is how device memory behaves. `fd`, which may be closed afterwards, is of a file that nobody can
-  /// resize. out_of_host_memory.
+  /// Addresses for `bytes` (whole pages), aligned as AddressWindow::take says. With `cpu` the file is mapped
+  /// there, else a host access faults: that is how device memory behaves. `fd`, which may be closed
+  /// afterwards, is of a file that nobody can resize. out_of_host_memory.
   static Result<std::unique_ptr<ImportedMemory>> map(AddressWindow& window, int fd, std::uint64_t bytes,
-                                                     bool cpu);
+                                                     bool cpu, std::uint64_t alignment = small_page_bytes);
   ~ImportedMemory();
   ImportedMemory(const ImportedMemory&) = delete;
   ImportedMemory& operator=(const ImportedMemory&) = delete;

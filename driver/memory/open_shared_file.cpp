@@ -1,7 +1,14 @@
 #include "driver/memory/open_shared_file.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include <datum/base/address.hpp>
 
 #include "driver/memory/ipc_broker.hpp"
 
@@ -24,7 +31,67 @@ Result<OpenedFile> open_descriptor(const IpcHandle& handle) {
   return opened;
 }
 
+/// Seals that would keep us from writing.
+constexpr int write_seals = F_SEAL_WRITE | 0x10;  // F_SEAL_FUTURE_WRITE, which not all headers have
+
+Error refuse_external(int fd, std::string_view why) {
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("descriptor {} cannot be imported: {}", fd, why));
+}
+
+/// A memory file of small pages that somebody else made. A file that can be cut short would end who touches
+/// the missing part; one of a file system with a limit, or of huge pages, who finds no page left.
+Result<SharedFileIdentity> identify_foreign_file(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+
+  struct stat status {};
+
+  struct statfs system {};
+
+  if (seals < 0 || ::fstat(fd, &status) != 0 || ::fstatfs(fd, &system) != 0 || system.f_type != TMPFS_MAGIC) {
+    return refuse_external(fd, "it is no memory file (memfd_create)");
+  }
+  if ((seals & F_SEAL_SHRINK) == 0) {
+    return refuse_external(fd, "it may be cut short while it is used; seal it with F_SEAL_SHRINK");
+  }
+  SharedFileIdentity identity;
+  identity.kind = SharedKind::host;
+  identity.bytes = align_down(static_cast<std::uint64_t>(status.st_size), small_page_bytes);
+  identity.file_system = status.st_dev;
+  identity.inode = status.st_ino;
+  return identity;
+}
+
 }  // namespace
+
+Result<OpenedFile> open_external_file(int fd, SharedKind kind, std::uint64_t bytes) {
+  OpenedFile opened;
+  opened.fd.reset(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!opened.fd.valid()) {
+    return refuse_external(fd, "it is not open");
+  }
+  Result<SharedFileIdentity> identity = identify_shared_file(opened.fd.get());
+  if (!identity.ok() && kind == SharedKind::host) {
+    identity = identify_foreign_file(opened.fd.get());
+  }
+  if (!identity.ok()) {
+    return refuse_external(fd, identity.error().message);
+  }
+  if (identity->kind != kind) {
+    return refuse_external(fd, kind == SharedKind::host ? "it is of device memory" : "it is of host memory");
+  }
+  if (identity->bytes < bytes) {
+    return refuse_external(
+        fd, fmt::format("it holds {} bytes in whole pages, and {} are wanted", identity->bytes, bytes));
+  }
+  const int mode = ::fcntl(opened.fd.get(), F_GETFL);
+  if ((mode & O_ACCMODE) != O_RDWR || (::fcntl(opened.fd.get(), F_GET_SEALS) & write_seals) != 0) {
+    return refuse_external(fd, "it may not be written");
+  }
+  opened.identity = *identity;
+  opened.size_bytes = bytes;
+  return opened;
+}
 
 Result<OpenedFile> open_shared_file(const IpcHandle& handle) {
   Result<OpenedFile> direct = open_descriptor(handle);

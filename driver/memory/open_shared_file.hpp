@@ -21,6 +21,11 @@ struct OpenedFile {
 /// stale or foreign; not_available: the exporter does not answer.
 Result<OpenedFile> open_shared_file(const IpcHandle& handle);
 
+/// A descriptor that the application names, which stays the application's: of memory that Datum shares, of
+/// that kind; as host memory also of a memory file of somebody else's that nobody can cut short. It holds
+/// `bytes` at least and may be written. invalid_argument: it is not so.
+Result<OpenedFile> open_external_file(int fd, SharedKind kind, std::uint64_t bytes);
+
 /// Whether the descriptor in the handle is in this process what the handle means.
 [[nodiscard]] bool holds_its_descriptor(const IpcHandle& handle);
 

@@ -7,6 +7,7 @@
 
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/imported_memory.hpp"
 
 namespace datum {
 namespace {
@@ -44,7 +45,7 @@ Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::in_host(AddressWindow& w
     granule = std::max(granule, map->granule_bytes());
   }
   Result<std::unique_ptr<HostPiece>> piece =
-      HostPiece::create(window, align_up(shape.bytes, granule), small_page_bytes);
+      HostPiece::create(window, align_up(shape.bytes, granule), small_page_bytes, true);
   if (!piece.ok()) {
     return std::move(piece).error();
   }
@@ -57,12 +58,57 @@ Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::in_host(AddressWindow& w
   return made;
 }
 
+Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::of_device_file(AddressWindow& window, Device& device,
+                                                                       DmaMap& map, int fd, Shape shape) {
+  Result<std::unique_ptr<ImportedMemory>> memory = ImportedMemory::map(window, fd, shape.bytes, false);
+  if (!memory.ok()) {
+    return std::move(memory).error();
+  }
+  if (Status mapped = (*memory)->map_for(map, fd); !mapped.ok()) {
+    return std::move(mapped).error();
+  }
+  std::shared_ptr<PhysicalMemory> made = std::make_shared<Makeable>(shape);
+  made->backing_ = MemoryBacking::take_imported(std::move(*memory));
+  made->device_ = &device;
+  made->imported_ = true;
+  return made;
+}
+
+Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::of_host_file(AddressWindow& window,
+                                                                     std::span<DmaMap* const> maps,
+                                                                     UniqueFd file, Shape shape) {
+  Result<std::unique_ptr<HostPiece>> piece = HostPiece::adopt(window, shape.bytes, std::move(file));
+  if (!piece.ok()) {
+    return std::move(piece).error();
+  }
+  for (DmaMap* map : maps) {
+    if (!is_aligned(shape.bytes, map->granule_bytes())) {
+      return make_error(ErrorCode::unsupported_feature,
+                        fmt::format("{} bytes are no multiple of {}, which a board needs for shared memory",
+                                    shape.bytes, map->granule_bytes()));
+    }
+    if (Status mapped = (*piece)->map_for(*map); !mapped.ok()) {
+      return std::move(mapped).error();
+    }
+  }
+  std::shared_ptr<PhysicalMemory> made = std::make_shared<Makeable>(shape);
+  made->host_ = std::move(*piece);
+  made->imported_ = true;
+  return made;
+}
+
 void PhysicalMemory::for_each_part(const DmaMap& map, std::uint64_t offset, std::uint64_t bytes,
                                    const Visit& visit) const {
   PageTarget target;
   if (device_ == nullptr) {
     target.host = true;
     target.iova = host_->iova(map) + offset;
+    visit(target, bytes);
+    return;
+  }
+  if (imported_) {
+    target.host = true;
+    target.iova = backing_->imported()->iova(map) + offset;
     visit(target, bytes);
     return;
   }

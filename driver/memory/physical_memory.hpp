@@ -36,6 +36,13 @@ class PhysicalMemory {
   /// with the limit and the cure.
   static Result<std::shared_ptr<PhysicalMemory>> in_host(AddressWindow& window, std::span<DmaMap* const> maps,
                                                          Shape shape);
+  /// The first bytes of a shared file, which stands for memory of `device`; shown to its board alone.
+  /// out_of_host_memory, unsupported_feature: the board takes no descriptors.
+  static Result<std::shared_ptr<PhysicalMemory>> of_device_file(AddressWindow& window, Device& device,
+                                                                DmaMap& map, int fd, Shape shape);
+  /// The first bytes of a file of host memory, reachable as in_host.
+  static Result<std::shared_ptr<PhysicalMemory>>
+  of_host_file(AddressWindow& window, std::span<DmaMap* const> maps, UniqueFd file, Shape shape);
   ~PhysicalMemory() = default;
   PhysicalMemory(const PhysicalMemory&) = delete;
   PhysicalMemory& operator=(const PhysicalMemory&) = delete;
@@ -45,6 +52,12 @@ class PhysicalMemory {
   [[nodiscard]] std::uint64_t id() const noexcept { return shape_.id; }
 
   [[nodiscard]] Device* device() const noexcept { return device_; }  ///< null: host memory
+
+  /// The object is memory behind a descriptor that was imported.
+  [[nodiscard]] bool imported() const noexcept { return imported_; }
+
+  /// Pages of device()'s own memory: not host memory, and not imported.
+  [[nodiscard]] bool has_own_pages() const noexcept { return device_ != nullptr && !imported_; }
 
   /// The pages, and an address in the window that stands for them but is mapped nowhere. device() != nullptr.
   [[nodiscard]] MemoryBacking& backing() const noexcept { return *backing_; }
@@ -68,6 +81,7 @@ class PhysicalMemory {
   Shape shape_;
   Device* device_ = nullptr;
   HandleSlot* handle_ = nullptr;
+  bool imported_ = false;
   std::shared_ptr<MemoryBacking> backing_;
   std::unique_ptr<HostPiece> host_;
 };

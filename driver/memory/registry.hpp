@@ -32,7 +32,7 @@ struct Allocation {
   bool read_only_for_device = false;
   bool application_mapped = false;  ///< a mapping made by the application (zeVirtualMemMap): no `backing`
   bool imported = false;            ///< opened from an IPC handle: closed, and not freed
-  std::uint8_t unused = 0;
+  bool external = false;            ///< made from a descriptor of shared memory: freed, and not shared again
 
   /// As occupied: whole pages.
   [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }

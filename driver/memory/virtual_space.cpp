@@ -88,17 +88,17 @@ Status protect(const Pieces& pieces, PageAccess access) {
 VirtualSpace::VirtualSpace(Place place, std::vector<BoardSpace> boards)
     : place_(place), boards_(std::move(boards)) {}
 
-std::vector<HandleSlot*> VirtualSpace::end() {
-  std::vector<HandleSlot*> handles;
+std::vector<VirtualSpace::Ended> VirtualSpace::end() {
+  std::vector<Ended> ended;
   const std::scoped_lock lock(change_mutex_, mutex_);
   for (const Range& range : ranges_.reservations()) {
     place_.registry.erase_reservation(range.base, place_.owner);
   }
   for (auto& [memory, object] : objects_) {
     say_owner(object);
-    handles.push_back(object.memory->handle());
+    ended.push_back({object.memory->handle(), object.memory->id()});
   }
-  return handles;
+  return ended;
 }
 
 Result<std::uintptr_t> VirtualSpace::reserve(std::uintptr_t wanted, std::uint64_t bytes, std::uint64_t id) {

@@ -55,9 +55,15 @@ class VirtualSpace {
   VirtualSpace(const VirtualSpace&) = delete;
   VirtualSpace& operator=(const VirtualSpace&) = delete;
 
+  /// An object that went with the context.
+  struct Ended {
+    HandleSlot* handle = nullptr;
+    std::uint64_t id = 0;
+  };
+
   /// Forgets all reservations and says whose data the objects' pages hold, while the spaces are still there.
-  /// The handles of the objects, which are stale from here on.
-  std::vector<HandleSlot*> end();
+  /// The objects, whose handles are stale from here on.
+  std::vector<Ended> end();
 
   /// `id` never repeats in the process. out_of_host_memory.
   Result<std::uintptr_t> reserve(std::uintptr_t wanted, std::uint64_t bytes, std::uint64_t id);

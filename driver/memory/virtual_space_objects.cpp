@@ -23,7 +23,7 @@ AddressSpace& VirtualSpace::space_of(const Device& device) const {
 
 void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
   Object object;
-  if (memory->device() != nullptr) {
+  if (memory->has_own_pages()) {
     MemoryBacking& backing = memory->backing();
     std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), place_.number);
     if (!foreign.empty()) {
@@ -45,7 +45,7 @@ std::shared_ptr<PhysicalMemory> VirtualSpace::find_object(const PhysicalMemory* 
 
 /// From here on the pages hold data of this context. Not so if they were never cleared: then nobody had them.
 void VirtualSpace::say_owner(const Object& object) {
-  if (object.memory->device() == nullptr) {
+  if (!object.memory->has_own_pages()) {
     return;
   }
   MemoryBacking& backing = object.memory->backing();

@@ -75,8 +75,11 @@ Context::~Context() {
   end_virtual_space();
   std::vector<std::shared_ptr<MemoryBacking>> freed;
   while (MemoryBacking* backing = allocations_.first()) {
-    const bool imported = backing->imported() != nullptr;
-    if (const auto allocation = driver_.registry().erase(backing->base(), this, imported)) {
+    std::optional<Allocation> allocation = driver_.registry().erase(backing->base(), this);
+    if (!allocation) {
+      allocation = driver_.registry().erase(backing->base(), this, true);  // opened from an IPC handle
+    }
+    if (allocation) {
       end_sharing(*backing, *allocation);
       forget(*backing, *allocation, false);
     }

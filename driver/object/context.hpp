@@ -122,6 +122,14 @@ class Context {
   /// less than the file. The descriptor may be closed afterwards. unsupported_feature: the board takes none;
   /// out_of_host_memory.
   Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes);
+  /// The same as allocate: as host memory of all devices where `device` is null. `fd` is the application's,
+  /// and stays so; it may be closed afterwards. invalid_argument: see open_external_file.
+  Result<void*> import_external(Device* device, int fd, std::uint64_t bytes, std::uint64_t alignment,
+                                bool read_only_for_device);
+  /// What allocate gave, ready for ExportTable::descriptor by its id; where that fails it is freed.
+  Result<void*> make_exportable(Result<void*> allocated);
+  /// A handle of a physical memory object of this context. invalid_argument: it is none, or is imported.
+  Result<IpcHandleBytes> export_object(const PhysicalMemory& object);
   /// Returns when no board can reach the memory any longer through `pointer`, which import_file gave.
   /// invalid_argument: it did not, or the memory was closed before.
   Status close_imported(const void* pointer);
@@ -147,6 +155,10 @@ class Context {
   Result<void*> reserve_virtual(const void* wanted, std::uint64_t bytes);
   /// A multiple of 4 KiB of memory of `device`, or of host memory if it is null. Its handle() is registered.
   Result<PhysicalMemory*> create_physical(Device* device, std::uint64_t bytes);
+  /// The same of the bytes behind a descriptor: see import_external.
+  Result<PhysicalMemory*> import_physical(Device* device, int fd, std::uint64_t bytes);
+  /// What create_physical gave, ready for ExportTable::descriptor; where that fails it is destroyed.
+  Result<PhysicalMemory*> make_exportable(Result<PhysicalMemory*> created);
   /// VirtualSpace::remove_object; the handle is stale then.
   Status destroy_physical(const PhysicalMemory& object);
   /// VirtualSpace::map, unmap and set_access.
@@ -177,8 +189,18 @@ class Context {
   void drain_quarantines();
   void end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept;
   Result<std::shared_ptr<MemoryBacking>> take_for_sharing(const void* pointer, Allocation& allocation);
+  Result<IpcHandleBytes> handle_of(const Result<std::uint64_t>& id);
+  Result<std::uint64_t> share(const void* pointer);
+  Result<std::uint64_t> share_object(const PhysicalMemory& named);
+  Result<IpcHandleBytes> export_mapped(const void* pointer);
+  Result<PhysicalMemory*> register_object(Result<std::shared_ptr<PhysicalMemory>> object);
+  Result<void*> map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
+                                std::uint64_t alignment);
+  [[nodiscard]] std::uint64_t granule_bytes() const noexcept;
   Status show_to_peer(Device& user, const Allocation& allocation);
   Result<std::unique_ptr<ExportedFile>> export_device(MemoryBacking& backing, const Allocation& allocation);
+  Result<std::unique_ptr<ExportedFile>> export_pages(MemoryBacking& backing, Device& device,
+                                                     std::uint32_t ordinal, std::uint64_t size_bytes);
   Result<std::unique_ptr<ExportedFile>> export_host(MemoryBacking& backing, const Allocation& allocation);
   Result<UniqueFd> move_host(MemoryBacking& backing, const Allocation& allocation);
   Status map_imported(Device& device, const Allocation& allocation, const ImportedMemory& memory);

@@ -54,9 +54,9 @@ void Context::give_back(const Allocation& allocation) {
   end_sharing(backing, allocation);
   const bool kept = forget(backing, allocation, true);
   const bool much_of_the_host = !backing.on_device() && backing.pages().whole_piece;
-  if (kept && (much_of_the_host || backing.is_shared())) {
-    // Much memory of the host's, or mappings in several places: it is worth asking the boards now, instead of
-    // before the next command.
+  if (kept && (much_of_the_host || backing.is_shared() || allocation.external)) {
+    // Memory of others, much memory of the host's, or mappings in several places: it is worth asking the
+    // boards now, instead of before the next command.
     for (const std::unique_ptr<AddressSpace>& space : spaces_) {
       static_cast<void>(space->commit());
     }

@@ -130,21 +130,40 @@ Result<IpcHandleBytes> Context::export_allocation(const void* pointer) {
   if (known->base != reinterpret_cast<std::uintptr_t>(pointer)) {
     return no_base(pointer, fmt::format("only the first byte of an allocation can, here {:#x}", known->base));
   }
-  if (known->imported || known->application_mapped ||
+  if (known->application_mapped) {
+    return export_mapped(pointer);
+  }
+  if (known->imported || known->external ||
       (known->kind != AllocationKind::device && known->kind != AllocationKind::host)) {
     return no_base(pointer, "only device and host allocations of this process can");
   }
   if (std::optional<IpcHandleBytes> handle = driver_.exports().get(known->id)) {
     return *handle;
   }
+  return handle_of(share(pointer));
+}
+
+/// The next handle of what was shared.
+Result<IpcHandleBytes> Context::handle_of(const Result<std::uint64_t>& id) {
+  if (!id.ok()) {
+    return id.error();
+  }
+  if (std::optional<IpcHandleBytes> handle = driver_.exports().get(*id)) {
+    return *handle;
+  }
+  return make_error(ErrorCode::invalid_argument, "the memory was freed while it was shared");
+}
+
+/// The id under which the allocation is exported, from now on if it was not.
+Result<std::uint64_t> Context::share(const void* pointer) {
   const std::scoped_lock lock(sharing_mutex_);
   Allocation allocation;
   Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(pointer, allocation);
   if (!backing.ok()) {
     return std::move(backing).error();
   }
-  if (std::optional<IpcHandleBytes> handle = driver_.exports().get(allocation.id)) {
-    return *handle;  // another thread was faster
+  if (driver_.exports().has(allocation.id)) {
+    return allocation.id;  // another thread was faster
   }
   if ((*backing)->elsewhere() != nullptr) {
     return make_error(ErrorCode::out_of_host_memory, "an earlier export of the allocation failed half way");
@@ -158,13 +177,15 @@ Result<IpcHandleBytes> Context::export_allocation(const void* pointer) {
   if (!file.ok()) {
     return std::move(file).error();
   }
-  return driver_.exports().add(allocation.id, std::move(*file));
+  (*file)->clear_tail();
+  driver_.exports().add(allocation.id, std::move(*file));
+  return allocation.id;
 }
 
 /// Device memory of one board for commands of another, at its own address: exported by the one, mapped by the
 /// other. It stays so until it is freed.
 Status Context::show_to_peer(Device& user, const Allocation& allocation) {
-  if (allocation.imported || !user.can_access(*allocation.device)) {
+  if (allocation.imported || allocation.external || !user.can_access(*allocation.device)) {
     return make_error(
         ErrorCode::invalid_argument,
         fmt::format("the memory at {:#x} belongs to another device, which this one cannot access",
@@ -182,7 +203,7 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
     if (!file.ok()) {
       return std::move(file).error();
     }
-    driver_.exports().add_without_handle(seen.id, std::move(*file));
+    driver_.exports().add(seen.id, std::move(*file));
   }
   auto& pages = static_cast<DeviceExport&>(*(*backing)->elsewhere());  // the backing is on a device
   if (pages.has_peer(user.dma())) {
@@ -208,15 +229,20 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
 
 Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& backing,
                                                              const Allocation& allocation) {
-  board::PcieFunction& function = allocation.device->board().function();
+  return export_pages(backing, *allocation.device, allocation.ordinal, allocation.size_bytes);
+}
+
+Result<std::unique_ptr<ExportedFile>> Context::export_pages(MemoryBacking& backing, Device& device,
+                                                            std::uint32_t ordinal, std::uint64_t size_bytes) {
+  board::PcieFunction& function = device.board().function();
   const board::FunctionLimits& limits = function.limits();
-  if (!limits.can_export.memfd || (limits.exportable_memories >> allocation.ordinal & 1U) == 0) {
-    return make_error(ErrorCode::unsupported_feature,
-                      fmt::format("memory {} of the board {} cannot be shared", allocation.ordinal,
-                                  function.info().address));
+  if (!limits.can_export.memfd || (limits.exportable_memories >> ordinal & 1U) == 0) {
+    return make_error(
+        ErrorCode::unsupported_feature,
+        fmt::format("memory {} of the board {} cannot be shared", ordinal, function.info().address));
   }
   // Pages that hold another context's data are cleared first: the importer must not see it either.
-  if (Status committed = space(*allocation.device).commit(); !committed.ok()) {
+  if (Status committed = space(device).commit(); !committed.ok()) {
     return std::move(committed).error();
   }
   Result<IpcToken> token = make_ipc_token();
@@ -234,7 +260,7 @@ Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& back
   if (!identity.ok()) {
     return std::move(identity).error();
   }
-  return std::make_unique<ExportedFile>(std::move(*file), *identity, allocation.size_bytes);
+  return std::make_unique<ExportedFile>(std::move(*file), *identity, size_bytes);
 }
 
 Result<std::unique_ptr<ExportedFile>> Context::export_host(MemoryBacking& backing,
@@ -300,14 +326,25 @@ Status Context::map_imported(Device& device, const Allocation& allocation, const
   PageTarget target;
   target.host = true;
   target.iova = memory.iova(device.dma());
-  return space(device).map(DeviceVa{allocation.base}, target, allocation.span_bytes(), PageRights{});
+  return space(device).map(DeviceVa{allocation.base}, target, allocation.span_bytes(),
+                           PageRights{.writable = !allocation.read_only_for_device});
 }
 
 Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdentity& file,
                                    std::uint64_t size_bytes) {
-  const bool host = file.kind == SharedKind::host;
+  Allocation allocation;
+  allocation.kind = file.kind == SharedKind::host ? AllocationKind::host : AllocationKind::device;
+  allocation.imported = true;
+  allocation.size_bytes = size_bytes;
+  return map_shared_file(device, fd, file.bytes, allocation, small_page_bytes);
+}
+
+/// `bytes` of a file, and an allocation that shows them. Of `allocation` kind, size and flags count.
+Result<void*> Context::map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
+                                       std::uint64_t alignment) {
+  const bool host = allocation.kind == AllocationKind::host;
   Result<std::unique_ptr<ImportedMemory>> memory =
-      ImportedMemory::map(driver_.window(), fd, file.bytes, host);
+      ImportedMemory::map(driver_.window(), fd, bytes, host, alignment);
   if (!memory.ok()) {
     return std::move(memory).error();
   }
@@ -319,12 +356,8 @@ Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdent
       return std::move(mapped).error();
     }
   }
-  Allocation allocation;
-  allocation.kind = host ? AllocationKind::host : AllocationKind::device;
   allocation.device = host ? nullptr : &device;
-  allocation.imported = true;
   allocation.base = (*memory)->base();
-  allocation.size_bytes = size_bytes;
   const ImportedMemory& seen = **memory;
   std::shared_ptr<MemoryBacking> backing = MemoryBacking::take_imported(std::move(*memory));
   for (Device* user : users) {
@@ -333,7 +366,7 @@ Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdent
       return std::move(mapped).error();
     }
   }
-  return publish(std::move(backing), allocation, size_bytes);
+  return publish(std::move(backing), allocation, allocation.size_bytes);
 }
 
 Status Context::close_imported(const void* pointer) {

@@ -3,6 +3,7 @@
 
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/memory/virtual_space.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -46,8 +47,9 @@ void Context::end_virtual_space() {
   if (virtual_space_ == nullptr) {
     return;
   }
-  for (HandleSlot* handle : virtual_space_->end()) {
-    unregister_handle(handle);
+  for (const VirtualSpace::Ended& ended : virtual_space_->end()) {
+    unregister_handle(ended.handle);
+    driver_.exports().remove(ended.id);
   }
 }
 
@@ -79,6 +81,10 @@ Result<PhysicalMemory*> Context::create_physical(Device* device, std::uint64_t b
                    : PhysicalMemory::in_host(driver_.window(), maps, shape);
       },
       [&] { drain_quarantines(); });
+  return register_object(std::move(object));
+}
+
+Result<PhysicalMemory*> Context::register_object(Result<std::shared_ptr<PhysicalMemory>> object) {
   if (!object.ok()) {
     return std::move(object).error();
   }
@@ -98,6 +104,9 @@ Status Context::destroy_physical(const PhysicalMemory& object) {
     return removed;
   }
   unregister_handle(kept->handle());
+  // An export that is under way saw the object alive, and is waited for.
+  const std::scoped_lock lock(sharing_mutex_);
+  driver_.exports().remove(kept->id());
   return {};
 }
 

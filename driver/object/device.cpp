@@ -163,4 +163,12 @@ Status Device::drain_quarantine() {
   return first;
 }
 
+bool Device::exports_descriptors() noexcept {
+  const board::FunctionLimits& limits = board_->function().limits();
+  return limits.can_export.memfd && (limits.exportable_memories & 1U) != 0 &&
+         limits.shareable_between_processes && imports_descriptors();
+}
+
+bool Device::imports_descriptors() noexcept { return board_->function().limits().can_import.memfd; }
+
 }  // namespace datum

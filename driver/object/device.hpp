@@ -35,6 +35,11 @@ class Device {
 
   [[nodiscard]] Driver& driver() noexcept { return driver_; }
 
+  /// Whether memory of the board's DRAM can be given away as a descriptor, to be used by another process.
+  [[nodiscard]] bool exports_descriptors() noexcept;
+  /// Whether memory behind a descriptor can be shown to the board.
+  [[nodiscard]] bool imports_descriptors() noexcept;
+
   [[nodiscard]] Board& board() noexcept { return *board_; }
 
   [[nodiscard]] unsigned index() const noexcept { return index_; }

@@ -43,6 +43,9 @@ int scenario_locked_memory_used_up();
 int scenario_mappings_used_up();
 int scenario_addresses_used_up();
 
+int scenario_external_import();
+int scenario_external_physical_import();
+
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 

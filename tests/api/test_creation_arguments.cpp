@@ -1,4 +1,5 @@
-// What queues, lists and counter-based events can be created with, and when they are too busy to be destroyed.
+// What queues, lists and counter-based events can be created with, and when they are too busy to be
+// destroyed.
 #include "tests/support/api_session.hpp"
 
 namespace datum::test {
@@ -26,7 +27,8 @@ class CreationArguments : public ApiTest {
   }
 };
 
-TEST_F(CreationArguments, given_every_flag_and_priority_when_queues_and_immediate_lists_are_made_then_they_copy) {
+TEST_F(CreationArguments,
+       given_every_flag_and_priority_when_queues_and_immediate_lists_are_made_then_they_copy) {
   const OwnedMemory from = memory(MemoryKind::host, 512);
   const OwnedMemory to = memory(MemoryKind::host, 512);
   std::uint64_t seed = 0;
@@ -86,7 +88,8 @@ TEST_F(CreationArguments, given_the_reserved_flag_when_a_mutable_list_is_made_th
 TEST_F(CreationArguments, given_each_scope_when_a_counter_based_event_is_made_then_it_is_taken) {
   for (const ze_event_scope_flags_t scope :
        {ze_event_scope_flags_t{0}, ze_event_scope_flags_t{ZE_EVENT_SCOPE_FLAG_SUBDEVICE},
-        ze_event_scope_flags_t{ZE_EVENT_SCOPE_FLAG_DEVICE}, ze_event_scope_flags_t{ZE_EVENT_SCOPE_FLAG_HOST}}) {
+        ze_event_scope_flags_t{ZE_EVENT_SCOPE_FLAG_DEVICE},
+        ze_event_scope_flags_t{ZE_EVENT_SCOPE_FLAG_HOST}}) {
     EXPECT_EQ(ZE_RESULT_SUCCESS, counter_event_code(0, scope, 0)) << "signal scope " << scope;
     EXPECT_EQ(ZE_RESULT_SUCCESS, counter_event_code(0, 0, scope)) << "wait scope " << scope;
   }
@@ -94,7 +97,8 @@ TEST_F(CreationArguments, given_each_scope_when_a_counter_based_event_is_made_th
             counter_event_code(ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL, 0, 0));
 }
 
-TEST_F(CreationArguments, given_the_kinds_of_lists_when_a_pool_of_counter_based_events_is_made_then_each_is_taken) {
+TEST_F(CreationArguments,
+       given_the_kinds_of_lists_when_a_pool_of_counter_based_events_is_made_then_each_is_taken) {
   for (const ze_event_pool_counter_based_exp_flags_t flags :
        {ze_event_pool_counter_based_exp_flags_t{ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE},
         ze_event_pool_counter_based_exp_flags_t{ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE}}) {
@@ -111,7 +115,8 @@ TEST_F(CreationArguments, given_the_kinds_of_lists_when_a_pool_of_counter_based_
   }
 }
 
-TEST_F(CreationArguments, given_work_that_waits_when_its_queue_or_list_is_destroyed_then_it_is_in_use_until_done) {
+TEST_F(CreationArguments,
+       given_work_that_waits_when_its_queue_or_list_is_destroyed_then_it_is_in_use_until_done) {
   if (on_rtl()) {
     GTEST_SKIP() << "work on a simulated board is given seconds to end";
   }
@@ -136,6 +141,16 @@ TEST_F(CreationArguments, given_work_that_waits_when_its_queue_or_list_is_destro
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListHostSynchronize(immediate, patience_ns));
   EXPECT_EQ(ZE_RESULT_SUCCESS, busy.destroy());
   EXPECT_EQ(ZE_RESULT_SUCCESS, immediate.destroy());
+}
+
+TEST_F(CreationArguments,
+       given_a_descriptor_of_another_type_when_a_counter_based_event_is_made_then_it_is_invalid) {
+  ze_event_counter_based_desc_t desc{};
+  desc.stype = ZE_STRUCTURE_TYPE_EVENT_DESC;
+  OwnedEvent made;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            zeEventCounterBasedCreate(context(), device(), &desc, made.address()));
+  EXPECT_EQ(nullptr, made.get());
 }
 
 }  // namespace

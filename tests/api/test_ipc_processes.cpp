@@ -371,7 +371,9 @@ std::vector<Scenario> scenarios_of_current_loader() {
           {"ipc_export_and_be_killed", scenario_ipc_export_and_be_killed},
           {"ipc_print_handle", scenario_ipc_print_handle},
           {"ipc_map_descriptor", scenario_ipc_map_descriptor},
-          {"ipc_fork", scenario_ipc_fork}};
+          {"ipc_fork", scenario_ipc_fork},
+          {"external_import", scenario_external_import},
+          {"external_physical_import", scenario_external_physical_import}};
 }
 
 }  // namespace datum::test

@@ -149,9 +149,9 @@ TEST_F(ListArguments, given_no_list_when_anything_is_appended_then_the_null_hand
   }
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
             zeCommandListAppendMemoryPrefetch(nullptr, block_.get(), 64));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-            zeCommandListAppendMemAdvise(nullptr, device(), block_.get(), 64,
-                                         ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
+  EXPECT_EQ(
+      ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
+      zeCommandListAppendMemAdvise(nullptr, device(), block_.get(), 64, ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
             zeCommandListAppendMemAdvise(list_, nullptr, block_.get(), 64, ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
@@ -159,7 +159,8 @@ TEST_F(ListArguments, given_no_list_when_anything_is_appended_then_the_null_hand
                                                      0, nullptr));
 }
 
-TEST_F(ListArguments, given_events_of_another_context_when_anything_is_appended_then_they_do_not_synchronise) {
+TEST_F(ListArguments,
+       given_events_of_another_context_when_anything_is_appended_then_they_do_not_synchronise) {
   const OwnedContext other = create_context(driver());
   OwnedEventPool foreign_pool = create_event_pool(other, 1);
   OwnedEvent foreign = create_event(foreign_pool);
@@ -177,7 +178,8 @@ TEST_F(ListArguments, given_events_of_another_context_when_anything_is_appended_
   expect_usable_and_empty();
 }
 
-TEST_F(ListArguments, given_a_number_of_events_without_events_when_anything_is_appended_then_the_size_is_wrong) {
+TEST_F(ListArguments,
+       given_a_number_of_events_without_events_when_anything_is_appended_then_the_size_is_wrong) {
   if (!null_arrays_reach_the_driver()) {
     GTEST_SKIP() << "the loader makes an array of its own";
   }
@@ -198,9 +200,8 @@ TEST_F(ListArguments, given_a_closed_list_when_anything_is_appended_then_it_is_a
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListAppendWaitOnEvents(closed, 1, &one));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListAppendEventReset(closed, event_));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListAppendMemoryPrefetch(closed, block_.get(), 64));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            zeCommandListAppendMemAdvise(closed, device(), block_.get(), 64,
-                                         ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListAppendMemAdvise(closed, device(), block_.get(), 64,
+                                                                           ZE_MEMORY_ADVICE_SET_READ_MOSTLY));
   EXPECT_EQ(ZE_RESULT_SUCCESS, execute_and_wait(closed));
   EXPECT_EQ(ZE_RESULT_NOT_READY, zeEventQueryStatus(event_));
 }
@@ -218,9 +219,9 @@ TEST_F(ListArguments, given_null_pointers_when_appended_then_each_is_named) {
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
             zeCommandListAppendMemoryFillWithParameters(list_, nullptr, &value, 1, 64, nullptr, nullptr, 0,
                                                         nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-            zeCommandListAppendMemoryFillWithParameters(list_, to, nullptr, 1, 64, nullptr, nullptr, 0,
-                                                        nullptr));
+  EXPECT_EQ(
+      ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+      zeCommandListAppendMemoryFillWithParameters(list_, to, nullptr, 1, 64, nullptr, nullptr, 0, nullptr));
   ze_event_handle_t one = event_;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
             zeCommandListAppendQueryKernelTimestamps(list_, 1, &one, nullptr, nullptr, nullptr, 0, nullptr));
@@ -247,9 +248,8 @@ TEST_F(ListArguments, given_ranges_that_leave_an_allocation_when_appended_then_t
             zeCommandListAppendMemoryCopyWithParameters(list_, to, last, 64, nullptr, nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeCommandListAppendMemoryCopyFromContext(list_, to, context(), last, 64, nullptr, 0, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            zeCommandListAppendMemoryFillWithParameters(list_, last, &value, 1, 64, nullptr, nullptr, 0,
-                                                        nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListAppendMemoryFillWithParameters(
+                                                  list_, last, &value, 1, 64, nullptr, nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeCommandListAppendQueryKernelTimestamps(list_, 1, &one, last, nullptr, nullptr, 0, nullptr));
   auto* odd = reinterpret_cast<std::uint64_t*>(block_.bytes() + 4);
@@ -270,25 +270,25 @@ TEST_F(ListArguments, given_hints_about_memory_when_executed_then_each_is_taken_
   const OwnedMemory shared = memory(MemoryKind::shared, block_bytes);
   write_pattern(shared.get(), block_bytes, 11);
   const Bytes before = pattern(block_bytes, 11);
-  ASSERT_EQ(
-      ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
-        for (const ze_memory_advice_t advice :
-             {ZE_MEMORY_ADVICE_SET_READ_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
-              ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION, ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
-              ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
-              ZE_MEMORY_ADVICE_BIAS_CACHED, ZE_MEMORY_ADVICE_BIAS_UNCACHED,
-              ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION,
-              ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION}) {
-          EXPECT_EQ(ZE_RESULT_SUCCESS,
-                    zeCommandListAppendMemAdvise(list, device(), shared.get(), block_bytes, advice))
-              << "advice " << advice;
-        }
-        EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryPrefetch(list, shared.get(), block_bytes));
-      }));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
+              for (const ze_memory_advice_t advice :
+                   {ZE_MEMORY_ADVICE_SET_READ_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
+                    ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION, ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
+                    ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
+                    ZE_MEMORY_ADVICE_BIAS_CACHED, ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+                    ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION,
+                    ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION}) {
+                EXPECT_EQ(ZE_RESULT_SUCCESS,
+                          zeCommandListAppendMemAdvise(list, device(), shared.get(), block_bytes, advice))
+                    << "advice " << advice;
+              }
+              EXPECT_EQ(ZE_RESULT_SUCCESS,
+                        zeCommandListAppendMemoryPrefetch(list, shared.get(), block_bytes));
+            }));
   EXPECT_EQ(before, Bytes(shared.bytes(), shared.bytes() + block_bytes));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-            zeCommandListAppendMemAdvise(list_, device(), shared.get(), 64,
-                                         static_cast<ze_memory_advice_t>(99)));
+  EXPECT_EQ(
+      ZE_RESULT_ERROR_INVALID_ENUMERATION,
+      zeCommandListAppendMemAdvise(list_, device(), shared.get(), 64, static_cast<ze_memory_advice_t>(99)));
 }
 
 TEST_F(ListArguments, given_events_with_times_when_a_list_queries_them_then_they_are_those_the_host_is_told) {
@@ -303,9 +303,8 @@ TEST_F(ListArguments, given_events_with_times_when_a_list_queries_them_then_they
               }
             }));
   ASSERT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
-              EXPECT_EQ(ZE_RESULT_SUCCESS,
-                        zeCommandListAppendQueryKernelTimestamps(list, 2, both, block_.get(), offsets, nullptr,
-                                                                 0, nullptr));
+              EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendQueryKernelTimestamps(
+                                               list, 2, both, block_.get(), offsets, nullptr, 0, nullptr));
             }));
   for (std::size_t index = 0; index < 2; ++index) {
     ze_kernel_timestamp_result_t told{};
@@ -318,6 +317,34 @@ TEST_F(ListArguments, given_events_with_times_when_a_list_queries_them_then_they
     EXPECT_EQ(told.context.kernelStart, written.context.kernelStart) << "event " << index;
     EXPECT_EQ(told.context.kernelEnd, written.context.kernelEnd) << "event " << index;
   }
+}
+
+TEST_F(ListArguments, given_a_list_of_another_kind_when_used_then_it_is_an_invalid_argument) {
+  const OwnedList immediate = create_immediate_list(context(), device(), ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS);
+  ze_command_queue_flags_t flags = 0x55;
+  ze_command_queue_priority_t priority = ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListImmediateGetFlags(list_, &flags));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListImmediateGetPriority(list_, &priority));
+  EXPECT_EQ(0x55U, flags);
+  EXPECT_EQ(ZE_COMMAND_QUEUE_PRIORITY_PRIORITY_LOW, priority);
+  const OwnedList closed = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(closed));
+  ze_command_list_handle_t regular = closed;
+  ze_command_list_handle_t open = list_;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListImmediateAppendCommandListsWithParameters(
+                                                  immediate, 1, &open, nullptr, nullptr, 0, nullptr))
+      << "not closed";
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListImmediateAppendCommandListsWithParameters(
+                                                  list_, 1, &regular, nullptr, nullptr, 0, nullptr))
+      << "not immediate";
+  const ze_mutable_commands_exp_desc_t nothing{ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, nullptr, 0};
+  ze_event_handle_t one = event_;
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeCommandListUpdateMutableCommandsExp(closed, &nothing))
+      << "not mutable";
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
+            zeCommandListUpdateMutableCommandWaitEventsExp(closed, 1, 1, &one))
+      << "no such command";
+  expect_usable_and_empty();
 }
 
 }  // namespace

@@ -116,8 +116,8 @@ class NullArguments : public ApiTest {
     ze_event_handle_t event = event_;
     ze_context_handle_t of = context();
     ze_device_handle_t on = device();
-    static const ze_event_counter_based_desc_t desc{
-        ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC, nullptr, 0, 0, 0};
+    static const ze_event_counter_based_desc_t desc{ZE_STRUCTURE_TYPE_EVENT_COUNTER_BASED_DESC, nullptr, 0, 0,
+                                                    0};
     const auto create = [](ze_context_handle_t from, ze_device_handle_t with) {
       OwnedEvent made;
       return zeEventCounterBasedCreate(from, with, &desc, made.address());
@@ -138,8 +138,7 @@ class NullArguments : public ApiTest {
                std::uint64_t value = 0;
                return zeEventCounterBasedGetDeviceAddress(event, &value, nullptr);
              }},
-            {"zeEventCounterBasedGetDeviceAddress (value)", {},
-             [event] {
+            {"zeEventCounterBasedGetDeviceAddress (value)", {}, [event] {
                std::uint64_t address = 0;
                return zeEventCounterBasedGetDeviceAddress(event, nullptr, &address);
              }}};
@@ -147,14 +146,17 @@ class NullArguments : public ApiTest {
 
   [[nodiscard]] std::vector<Question> about_changes() const {
     ze_command_list_handle_t list = list_;
-    static const ze_mutable_commands_exp_desc_t nothing{ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, nullptr, 0};
+    static const ze_mutable_commands_exp_desc_t nothing{ZE_STRUCTURE_TYPE_MUTABLE_COMMANDS_EXP_DESC, nullptr,
+                                                        0};
     return {{"zeCommandListUpdateMutableCommandsExp",
              [] { return zeCommandListUpdateMutableCommandsExp(nullptr, &nothing); },
              [list] { return zeCommandListUpdateMutableCommandsExp(list, nullptr); }},
             {"zeCommandListUpdateMutableCommandSignalEventExp",
-             [] { return zeCommandListUpdateMutableCommandSignalEventExp(nullptr, 0, nullptr); }, {}},
+             [] { return zeCommandListUpdateMutableCommandSignalEventExp(nullptr, 0, nullptr); },
+             {}},
             {"zeCommandListUpdateMutableCommandWaitEventsExp",
-             [] { return zeCommandListUpdateMutableCommandWaitEventsExp(nullptr, 0, 0, nullptr); }, {}}};
+             [] { return zeCommandListUpdateMutableCommandWaitEventsExp(nullptr, 0, 0, nullptr); },
+             {}}};
   }
 
   [[nodiscard]] std::vector<Question> all() {
@@ -197,11 +199,10 @@ TEST_F(NullArguments, given_no_lists_or_no_immediate_list_when_lists_are_appende
             zeCommandListImmediateAppendCommandListsExp(nullptr, 1, &one, nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
             zeCommandListImmediateAppendCommandListsExp(immediate_, 1, nullptr, nullptr, 0, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE,
-            zeCommandListImmediateAppendCommandListsWithParameters(nullptr, 1, &one, nullptr, nullptr, 0, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
-            zeCommandListImmediateAppendCommandListsWithParameters(immediate_, 1, nullptr, nullptr, nullptr, 0,
-                                                                   nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_HANDLE, zeCommandListImmediateAppendCommandListsWithParameters(
+                                                     nullptr, 1, &one, nullptr, nullptr, 0, nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeCommandListImmediateAppendCommandListsWithParameters(
+                                                      immediate_, 1, nullptr, nullptr, nullptr, 0, nullptr));
 }
 
 }  // namespace
