@@ -23,6 +23,7 @@ ALLOWED = {
     "rtl_model/bench": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench"],
+    "tools/datum": ["tools", "include", "vfio_backend"],
     "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
 }
 

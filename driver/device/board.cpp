@@ -99,7 +99,7 @@ Status Board::recognise() {
   if (found == ~0U) {
     return make_error(ErrorCode::device_lost,
                       address + ": the board does not answer (registers read all ones)",
-                      "check power, link and reset of the card");
+                      "check power, link and reset of the card; 'datum doctor' looks at the rest");
   }
   if (found != hw::magic_value) {
     return make_error(ErrorCode::unsupported_version,

@@ -173,7 +173,7 @@ Result<Driver*> ensure_driver() {
   if (addresses.empty()) {
     return make_error(
         ErrorCode::uninitialized, "no board is bound to VFIO and none is named in DATUM_BOARDS",
-        "docs/vfio-setup.md tells how to bind a card; DATUM_BOARDS=rtl takes a simulated board");
+        "'datum doctor' tells what keeps a card from being used; DATUM_BOARDS=rtl takes a simulated board");
   }
   begin_process_life();
   Result<std::unique_ptr<Driver>> opened = Driver::open(addresses);

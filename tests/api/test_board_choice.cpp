@@ -84,6 +84,7 @@ TEST(BoardChoicePlugin,
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
   EXPECT_NE(std::string::npos, outcome.errors.find("no board is bound to VFIO")) << outcome.errors;
   EXPECT_NE(std::string::npos, outcome.errors.find("DATUM_BOARDS=rtl")) << outcome.errors;
+  EXPECT_NE(std::string::npos, outcome.errors.find("datum doctor")) << outcome.errors;
   EXPECT_EQ(1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n')) << outcome.errors;
 }
 

@@ -3,6 +3,8 @@
 usage: installed_tree_test.py BUILD-FOLDER
 """
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -50,6 +52,19 @@ class InstalledTree(unittest.TestCase):
 
     def test_given_the_simulator_when_installed_then_it_lies_beside_the_driver(self) -> None:
         self.assertTrue((self.driver.parent / "libdatum_sim.so").is_file())
+
+    def test_given_the_program_when_run_from_the_tree_then_it_finds_driver_and_plugin_there(self) -> None:
+        program = self.prefix / "bin/datum"
+        self.assertTrue(program.is_file())
+        interpreter = output_of("readelf", "-l", str(program))
+        self.assertNotIn(".cache", interpreter, "it would run on the builder's machine alone")
+        variables = {name: value for name, value in os.environ.items() if name not in ("ZE_ENABLE_ALT_DRIVERS", "DATUM_SIM_PLUGIN")}
+        command = [str(program), "doctor", "model:", "--json"]
+        checks = json.loads(subprocess.run(command, env=variables, capture_output=True, text=True, check=False).stdout)["checks"]
+        plugin, loader = (next(check for check in checks if check["number"] == number) for number in (11, 9))
+        self.assertEqual(plugin["outcome"], "ok", plugin["finding"])
+        self.assertIn(str(self.driver.parent), plugin["finding"])
+        self.assertEqual(loader["outcome"], "failed", "no list of drivers is set")
 
     def test_given_the_licence_when_installed_then_it_is_there(self) -> None:
         self.assertEqual(len(list(self.prefix.rglob("LICENSE"))), 1)

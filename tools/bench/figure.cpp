@@ -34,8 +34,8 @@ void print_table(const std::vector<Figure>& figures) {
         figure.goal ? fmt::format("{}{:.4g}", figure.better == Better::lower ? "<=" : ">=", *figure.goal)
                     : "";
     const std::string peer = figure.peer ? fmt::format("{:.4g}", figure.peer->value) : "";
-    fmt::print("{:<36} {:>12.4g} {:<14} {:>10} {:>10}  {}\n", figure.name, figure.value, figure.unit, goal,
-               peer, verdict(figure));
+    fmt::print("{:<36} {:>12.4g} {:<14} {:>10} {:>10}  {:<18}{}\n", figure.name, figure.value, figure.unit,
+               goal, peer, verdict(figure), figure.peer ? "  peer: " + figure.peer->source : "");
   }
 }
 

@@ -7,8 +7,13 @@
 
 namespace datum::bench {
 
-/// Allocation and pointer queries, host side, on model:.
+/// Allocation, pointer queries, sharing and start, host side, on model:, beside the peers that are there.
 std::vector<Figure> run_memory_group();
+/// What of the memory group any driver can be asked, of the one in ZE_ENABLE_ALT_DRIVERS. How the memory
+/// group measures a peer.
+std::vector<Figure> run_any_driver_group();
+/// Initialisation to first context of the same driver, once, because a process can do it only once.
+std::vector<Figure> run_start_group();
 /// Recording and executing commands, host side, on model:.
 std::vector<Figure> run_commands_group();
 /// Cycles of the copy engine alone and of the whole board; exact.

@@ -1,6 +1,8 @@
 #include "tools/bench/micro_benchmark.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <ostream>
 #include <vector>
 
@@ -10,8 +12,15 @@ namespace datum::bench {
 namespace {
 
 constexpr int repetitions = 7;
-constexpr double seconds_per_repetition = 0.2;
+constexpr double usual_seconds = 0.2;
 constexpr double tolerated_spread = 0.25;
+
+/// DATUM_BENCH_SECONDS, for a quick look; children inherit it.
+double seconds_per_repetition() {
+  const char* const text = std::getenv("DATUM_BENCH_SECONDS");
+  const double seconds = text != nullptr ? std::atof(text) : usual_seconds;
+  return seconds > 0 ? seconds : usual_seconds;
+}
 
 /// Keeps the time of each repetition instead of printing it.
 class Collector : public benchmark::BenchmarkReporter {
@@ -29,6 +38,14 @@ class Collector : public benchmark::BenchmarkReporter {
   std::vector<double> times_ns;
 };
 
+Timing judge(std::vector<double>& times) {
+  std::sort(times.begin(), times.end());
+  const double median = times[times.size() / 2];
+  // The lower quartile against the median: a busy machine only ever adds time.
+  const double spread = (median - times[times.size() / 4]) / median;
+  return {median, spread > tolerated_spread};
+}
+
 }  // namespace
 
 Timing time_body(const std::string& name, double calls_per_body, const std::function<void()>& body) {
@@ -40,17 +57,25 @@ Timing time_body(const std::string& name, double calls_per_body, const std::func
                                  }
                                })
       ->Repetitions(repetitions)
-      ->MinTime(seconds_per_repetition)
+      ->MinTime(seconds_per_repetition())
       ->Unit(benchmark::kNanosecond);
   Collector collector;
   benchmark::RunSpecifiedBenchmarks(&collector);
 
-  std::vector<double>& times = collector.times_ns;
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2];
-  // The lower quartile against the median: a busy machine only ever adds time.
-  const double spread = (median - times[times.size() / 4]) / median;
-  return {median / calls_per_body, spread > tolerated_spread};
+  const Timing timing = judge(collector.times_ns);
+  return {timing.ns / calls_per_body, timing.noisy};
+}
+
+Timing repeat(const std::function<double()>& measure_ns) {
+  std::vector<double> times(repetitions);
+  std::generate(times.begin(), times.end(), measure_ns);
+  return judge(times);
+}
+
+double wall_ns(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
 Timing time_call(const std::string& name, const std::function<void()>& call) {

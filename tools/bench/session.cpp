@@ -12,10 +12,13 @@ void check(ze_result_t result, const char* call) {
   }
 }
 
-Session::Session(const std::string& board) {
+void choose_board(const std::string& board) {
   ::setenv("DATUM_BOARDS", board.c_str(), 0);
   ::setenv("ZE_ENABLE_ALT_DRIVERS", DATUM_DRIVER_FILE, 0);
+}
 
+Session::Session(const std::string& board) {
+  choose_board(board);
   ze_init_driver_type_desc_t types{};
   types.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC;
   types.flags = UINT32_MAX;
@@ -31,9 +34,10 @@ Session::Session(const std::string& board) {
   queue.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
   check(zeCommandListCreateImmediate(context_, device_, &queue, &list_), "zeCommandListCreateImmediate");
   void* function = nullptr;
-  check(zeDriverGetExtensionFunctionAddress(driver_, ZEX_DATUM_DEVICE_GET_BOARD_CLOCK, &function),
-        "zeDriverGetExtensionFunctionAddress");
-  get_board_clock_ = reinterpret_cast<zex_datum_pfnDeviceGetBoardClock_t>(function);
+  if (zeDriverGetExtensionFunctionAddress(driver_, ZEX_DATUM_DEVICE_GET_BOARD_CLOCK, &function) ==
+      ZE_RESULT_SUCCESS) {
+    get_board_clock_ = reinterpret_cast<zex_datum_pfnDeviceGetBoardClock_t>(function);
+  }
 }
 
 Session::~Session() {
@@ -68,17 +72,24 @@ void* Session::allocate_shared(std::size_t bytes) const {
   return pointer;
 }
 
+void Session::copy(void* to, const void* from, std::size_t bytes) const {
+  check(zeCommandListAppendMemoryCopy(list_, to, from, bytes, nullptr, 0, nullptr),
+        "zeCommandListAppendMemoryCopy");
+  check(zeCommandListHostSynchronize(list_, UINT64_MAX), "zeCommandListHostSynchronize");
+}
+
 void Session::free(void* pointer) const { check(zeMemFree(context_, pointer), "zeMemFree"); }
 
 std::uint64_t Session::copy_cycles(void* to, const void* from, std::size_t bytes) const {
   const std::uint64_t before = board_clock().cycles;
-  check(zeCommandListAppendMemoryCopy(list_, to, from, bytes, nullptr, 0, nullptr),
-        "zeCommandListAppendMemoryCopy");
-  check(zeCommandListHostSynchronize(list_, UINT64_MAX), "zeCommandListHostSynchronize");
+  copy(to, from, bytes);
   return board_clock().cycles - before;
 }
 
 zex_datum_board_clock_t Session::board_clock() const {
+  if (get_board_clock_ == nullptr) {
+    throw Failure("this driver has no zexDatumDeviceGetBoardClock");
+  }
   zex_datum_board_clock_t clock{};
   check(get_board_clock_(device_, &clock), "zexDatumDeviceGetBoardClock");
   return clock;

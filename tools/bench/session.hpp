@@ -20,10 +20,13 @@ class Failure : public std::runtime_error {
 /// Throws Failure unless `result` is success.
 void check(ze_result_t result, const char* call);
 
+/// Sets DATUM_BOARDS to `board` unless the caller's environment has it, and ZE_ENABLE_ALT_DRIVERS to this
+/// build's driver unless set. Once a process: the loader reads both once.
+void choose_board(const std::string& board);
+
 class Session {
  public:
-  /// Sets DATUM_BOARDS to `board` unless the caller's environment has it, and ZE_ENABLE_ALT_DRIVERS to this
-  /// build's driver unless set. One a process: the loader reads both once.
+  /// Chooses `board`. One a process.
   explicit Session(const std::string& board);
   ~Session();
   Session(const Session&) = delete;
@@ -40,7 +43,12 @@ class Session {
   [[nodiscard]] void* allocate_shared(std::size_t bytes) const;
   void free(void* pointer) const;
 
-  /// Copies and waits. Returns the board's clock cycles from before the submission to after the wait.
+  /// False for another driver than Datum's, which the caller put into ZE_ENABLE_ALT_DRIVERS.
+  [[nodiscard]] bool is_datum() const noexcept { return get_board_clock_ != nullptr; }
+
+  /// Copies and waits.
+  void copy(void* to, const void* from, std::size_t bytes) const;
+  /// The same. Returns the board's clock cycles from before the submission to after the wait.
   std::uint64_t copy_cycles(void* to, const void* from, std::size_t bytes) const;
   [[nodiscard]] zex_datum_board_clock_t board_clock() const;
 

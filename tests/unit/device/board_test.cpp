@@ -39,7 +39,10 @@ TEST_F(BoardTest, given_a_sane_board_when_adopted_then_its_capabilities_are_know
 
 TEST_F(BoardTest, given_a_function_that_reads_all_ones_when_adopted_then_it_is_lost_and_not_of_a_wrong_kind) {
   registers_->dead = true;
-  EXPECT_EQ(code(), ErrorCode::device_lost);
+  const Result<std::unique_ptr<Board>> board = adopt();
+  ASSERT_FALSE(board.ok());
+  EXPECT_EQ(board.error().code, ErrorCode::device_lost);
+  EXPECT_NE(board.error().hint.find("datum doctor"), std::string::npos) << board.error().hint;
 }
 
 TEST_F(BoardTest, given_another_magic_number_when_adopted_then_it_is_refused) {

@@ -1,6 +1,7 @@
 // The exporter's thread that hands descriptors out.
 #include <atomic>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -134,11 +135,17 @@ class ExportTableTest : public ::testing::Test {
     return std::make_unique<ExportedFile>(std::move(fd), identity, page);
   }
 
+  /// The first handle of a new export.
+  IpcHandleBytes add(std::uint64_t id) {
+    table_.add(id, make_file());
+    return *table_.get(id);
+  }
+
   ExportTable table_;
 };
 
 TEST_F(ExportTableTest, given_handles_of_one_allocation_then_they_are_equal_and_each_is_put_once) {
-  const IpcHandleBytes first = table_.add(7, make_file());
+  const IpcHandleBytes first = add(7);
   EXPECT_EQ(table_.get(7), first);
   EXPECT_EQ(table_.counts().handles, 2U);
   const IpcHandle handle = *decode_ipc_handle(first);
@@ -154,7 +161,7 @@ TEST_F(ExportTableTest, given_handles_of_one_allocation_then_they_are_equal_and_
 }
 
 TEST_F(ExportTableTest, given_a_freed_allocation_then_its_handles_count_no_more_and_may_still_be_put) {
-  const IpcHandle handle = *decode_ipc_handle(table_.add(7, make_file()));
+  const IpcHandle handle = *decode_ipc_handle(add(7));
   ASSERT_TRUE(open_shared_file({-1, handle.hints}).ok()) << "the broker has it";
   table_.remove(7);
   EXPECT_EQ(table_.counts().handles, 0U);
@@ -164,7 +171,7 @@ TEST_F(ExportTableTest, given_a_freed_allocation_then_its_handles_count_no_more_
 }
 
 TEST_F(ExportTableTest, given_a_descriptor_that_the_application_closed_then_its_number_is_left_alone) {
-  const IpcHandle handle = *decode_ipc_handle(table_.add(7, make_file()));
+  const IpcHandle handle = *decode_ipc_handle(add(7));
   UniqueFd foreign(::memfd_create("foreign", MFD_CLOEXEC));
   ASSERT_EQ(::dup2(foreign.get(), handle.fd), handle.fd);
   EXPECT_FALSE(open_shared_file(handle).ok());
@@ -172,6 +179,27 @@ TEST_F(ExportTableTest, given_a_descriptor_that_the_application_closed_then_its_
   table_.remove(7);
   EXPECT_EQ(::write(handle.fd, "x", 1), 1) << "somebody else's file was closed";
   ::close(handle.fd);
+}
+
+TEST_F(ExportTableTest, given_no_offer_then_there_is_no_descriptor_and_with_one_it_outlives_being_closed) {
+  EXPECT_EQ(table_.offer_descriptor(7).error().code, ErrorCode::invalid_argument);
+  table_.add(7, make_file());
+  EXPECT_EQ(table_.descriptor(7).error().code, ErrorCode::invalid_argument);
+  ASSERT_TRUE(table_.offer_descriptor(7).ok());
+  const int first = *table_.descriptor(7);
+  EXPECT_EQ(*table_.descriptor(7), first);
+  const UniqueFd foreign(::memfd_create("foreign", MFD_CLOEXEC));
+  ASSERT_EQ(::dup2(foreign.get(), first), first) << "closed, and the number is somebody else's";
+  const int second = *table_.descriptor(7);
+  EXPECT_NE(second, first);
+  EXPECT_TRUE(identify_shared_file(second).ok());
+  EXPECT_EQ(decode_ipc_handle(*table_.get(7))->fd, second);
+  EXPECT_TRUE(table_.put({second, std::nullopt}).ok());
+  EXPECT_TRUE(table_.put({second, std::nullopt}).ok()) << "an offered descriptor may be put at any time";
+  table_.remove(7);
+  EXPECT_EQ(::fcntl(second, F_GETFD), -1);
+  EXPECT_EQ(::write(first, "x", 1), 1) << "somebody else's file was closed";
+  ::close(first);
 }
 
 TEST_F(ExportTableTest, given_a_descriptor_of_another_process_then_a_handle_is_made_of_it_and_put) {

@@ -1,0 +1,79 @@
+#include "tools/datum/environment.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <datum/base/shown_text.hpp>
+
+namespace datum::tool {
+
+namespace {
+
+constexpr const char* driver_file = "libze_datum.so";
+constexpr const char* plugin_file = "libdatum_sim.so";
+constexpr const char* driver_variable = "ZE_ENABLE_ALT_DRIVERS";
+
+std::optional<std::filesystem::path> in_own_tree(const char* file) {
+  std::error_code ignored;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const std::filesystem::path& folder : {here, here / ".." / DATUM_LIBRARY_FOLDER, here / "../lib"}) {
+    const std::filesystem::path found = std::filesystem::canonical(folder / file, ignored);
+    if (!ignored) {
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> driver_beside_program() { return in_own_tree(driver_file); }
+
+std::optional<std::filesystem::path> plugin_beside_driver() {
+  const std::optional<std::filesystem::path> driver = driver_beside_program();
+  std::error_code ignored;
+  if (driver && std::filesystem::exists(driver->parent_path() / plugin_file, ignored)) {
+    return driver->parent_path() / plugin_file;
+  }
+  return in_own_tree(plugin_file);
+}
+
+Status check_driver_list(const char* value) {
+  if (value == nullptr) {
+    return {};
+  }
+  const std::string_view list = value;
+  if (list.empty() || list.starts_with(',') || list.ends_with(',') ||
+      list.find(",,") != std::string_view::npos) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("{} is '{}': an empty entry makes loaders crash or hang", driver_variable,
+                                  shown_text(list)),
+                      driver_list_cure());
+  }
+  return {};
+}
+
+std::string driver_list_cure() {
+  const std::optional<std::filesystem::path> driver = driver_beside_program();
+  return fmt::format("export {}={}", driver_variable,
+                     driver ? driver->string() : fmt::format("/PATH/TO/{}", driver_file));
+}
+
+Status prepare_environment(const std::string& board, bool name_driver) {
+  if (Status good = check_driver_list(std::getenv(driver_variable)); !good) {
+    return good;
+  }
+  if (const auto driver = driver_beside_program();
+      name_driver && driver && std::getenv(driver_variable) == nullptr) {
+    ::setenv(driver_variable, driver->c_str(), 0);
+  }
+  if (!board.empty()) {
+    ::setenv("DATUM_BOARDS", board.c_str(), 1);
+  }
+  ::setenv("DATUM_LOG", "1", 0);  // a driver that declines says why
+  return {};
+}
+
+}  // namespace datum::tool

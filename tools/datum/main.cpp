@@ -1,0 +1,75 @@
+// datum: looks at boards and at the machine that they are in.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "tools/datum/devices.hpp"
+#include "tools/datum/doctor.hpp"
+#include "tools/datum/exit_status.hpp"
+
+namespace {
+
+constexpr const char* footer = R"(Exit status:
+  0   done; doctor: all is well
+  1   doctor: it works, with a limit that is told
+  2   something must be mended, or could not be done
+  64  the command line was not understood
+
+Examples:
+  datum doctor                     what keeps this machine's card from working
+  datum doctor vfio:0000:03:00.0   the same for one card
+  DATUM_BOARDS=rtl: datum list     a simulated board, as programs see it
+  datum info model: --json | jq '.devices[0].memories')";
+
+struct Choice {
+  std::string board;
+  bool json = false;
+  bool environment_as_it_is = false;
+};
+
+CLI::App* add_board_command(CLI::App& app, const char* name, const char* description, Choice& choice) {
+  CLI::App* const command = app.add_subcommand(name, description);
+  command->add_option("ADDRESS", choice.board,
+                      "a board: vfio:0000:03:00.0, vfio-user:PATH, rtl:, model: (else DATUM_BOARDS)");
+  command->add_flag("--json", choice.json, "print one JSON object");
+  return command;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Looks at Datum's boards and at the machine that they are in.", "datum"};
+  app.footer(footer);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  Choice choice;
+  int status = datum::tool::exit_well;
+  add_board_command(app, "doctor", "numbered checks of card, machine and driver, each with its cure", choice)
+      ->callback(
+          [&] { status = datum::tool::examine(datum::vfio::kernel_syscalls(), choice.board, choice.json); });
+  CLI::App* const list = add_board_command(app, "list", "a line for each device of the driver", choice);
+  list->add_flag("--environment-as-it-is", choice.environment_as_it_is)->group("");
+  list->callback(
+      [&] { status = datum::tool::list_devices(choice.board, choice.json, choice.environment_as_it_is); });
+  add_board_command(app, "info", "all that the driver says of its devices", choice)->callback([&] {
+    status = datum::tool::show_devices(choice.board, choice.json);
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? datum::tool::exit_well : datum::tool::exit_usage;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "datum: {}\n", failure.what());
+    return datum::tool::exit_failed;
+  }
+}
