@@ -8,7 +8,9 @@ import os
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
+PROJECT = Path(__file__).resolve().parents[2]
 DATUM = DRIVER = ""
 
 
@@ -81,6 +83,27 @@ class DatumProgram(unittest.TestCase):
             check = self.checks_of(result)[11]
             self.assertEqual(check["outcome"], outcome)
             self.assertIn("/nonexistent/plugin.so", check["finding"])
+
+    def test_given_no_such_card_when_its_binding_is_asked_for_then_the_status_is_2(self) -> None:
+        for command in (("status",), ("bind",), ("bind", "--dry-run"), ("unbind", "--dry-run")):
+            result = self.run_datum(*command, "ffff:ff:1f.7", "--json")
+            self.assertEqual(result.returncode, 2, command)
+            self.assertIn("there is no PCI device ffff:ff:1f.7", json.loads(result.stdout)["error"]["message"])
+
+    def test_given_no_address_when_status_is_asked_for_then_cards_are_a_list(self) -> None:
+        result = self.run_datum("status", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIsInstance(json.loads(result.stdout)["cards"], list)
+
+    def test_given_an_address_that_is_none_when_bound_then_the_status_is_64(self) -> None:
+        for address in ("zebra", "03:00.0", "../../../etc"):
+            self.assertEqual(self.run_datum("bind", address, "--dry-run").returncode, 64)
+
+    def test_given_a_group_when_udev_rules_are_asked_for_then_they_are_those_of_the_document(self) -> None:
+        result = self.run_datum("udev-rule")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(result.stdout, (PROJECT / "docs/vfio-setup.md").read_text())
+        self.assertEqual(self.run_datum("udev-rule", "--group", "fpga").stdout, result.stdout.replace("datum", "fpga"))
 
     def test_given_no_terminal_when_examined_then_nothing_is_coloured(self) -> None:
         result = self.run_datum("doctor", "model:", ZE_ENABLE_ALT_DRIVERS=DRIVER)

@@ -6,6 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <datum/base/shown_text.hpp>
+
+#include "tools/datum/binding_commands.hpp"
 #include "tools/datum/devices.hpp"
 #include "tools/datum/doctor.hpp"
 #include "tools/datum/exit_status.hpp"
@@ -22,6 +25,8 @@ Examples:
   datum doctor                     what keeps this machine's card from working
   datum doctor vfio:0000:03:00.0   the same for one card
   DATUM_BOARDS=rtl: datum list     a simulated board, as programs see it
+  datum bind 0000:03:00.0 --dry-run    what would be written where
+  datum udev-rule > /etc/udev/rules.d/70-datum.rules
   datum info model: --json | jq '.devices[0].memories')";
 
 struct Choice {
@@ -36,6 +41,41 @@ CLI::App* add_board_command(CLI::App& app, const char* name, const char* descrip
                       "a board: vfio:0000:03:00.0, vfio-user:PATH, rtl:, model: (else DATUM_BOARDS)");
   command->add_flag("--json", choice.json, "print one JSON object");
   return command;
+}
+
+/// The commands on the binding of cards; each leaves its exit status in `status`.
+void add_binding_commands(CLI::App& app, datum::tool::BindingChoice& choice, std::string& group,
+                          int& status) {
+  const CLI::Validator pci(
+      [](std::string& text) {
+        unsigned number = 0;
+        char rest = 0;
+        const bool good = text.size() == 12 && std::sscanf(text.c_str(), "%x:%x:%x.%x%c", &number, &number,
+                                                           &number, &number, &rest) == 4;
+        return good ? std::string{} : "a PCI address is like 0000:03:00.0, not " + datum::shown_text(text);
+      },
+      "DOMAIN:BUS:DEVICE.FUNCTION");
+  const auto add = [&](const char* name, const char* description, auto run) {
+    CLI::App* const command = app.add_subcommand(name, description);
+    command->add_option("BDF", choice.pci, "the card's PCI address")
+        ->check(pci)
+        ->required(std::string(name) != "status");
+    command->add_flag("--json", choice.json, "print one JSON object");
+    command->callback([&choice, &status, run] { status = run(datum::vfio::kernel_syscalls(), choice); });
+    return command;
+  };
+  add("status", "cards, their drivers and IOMMU groups", &datum::tool::show_status);
+  CLI::App* const bind =
+      add("bind", "hand a card and its IOMMU group to vfio-pci (as root)", &datum::tool::bind_card);
+  bind->add_flag("--whole-group", choice.whole_group, "also take devices of the group that are in use");
+  CLI::App* const unbind =
+      add("unbind", "give the group back to the kernel's drivers (as root)", &datum::tool::unbind_card);
+  for (CLI::App* const command : {bind, unbind}) {
+    command->add_flag("--dry-run", choice.dry_run, "print the writes and make none");
+  }
+  CLI::App* const rule = app.add_subcommand("udev-rule", "udev rules for users who are not root");
+  rule->add_option("--group", group, "whose members may use cards")->capture_default_str();
+  rule->callback([&] { fmt::print("{}", datum::tool::udev_rules(group)); });
 }
 
 int run(int argc, char** argv) {
@@ -55,6 +95,9 @@ int run(int argc, char** argv) {
   add_board_command(app, "info", "all that the driver says of its devices", choice)->callback([&] {
     status = datum::tool::show_devices(choice.board, choice.json);
   });
+  datum::tool::BindingChoice binding;
+  std::string group = "datum";
+  add_binding_commands(app, binding, group, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
