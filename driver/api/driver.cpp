@@ -129,7 +129,9 @@ ze_result_t zeDriverGetIpcProperties(ze_driver_handle_t hDriver, ze_driver_ipc_p
     const board::FunctionLimits& limits = device->board().function().limits();
     return limits.can_export.memfd && limits.can_import.memfd && limits.shareable_between_processes;
   });
-  pIpcProperties->flags = all_share ? ZE_IPC_PROPERTY_FLAG_MEMORY : 0;
+  // The words of events are host memory, which every board reaches.
+  pIpcProperties->flags = ZE_IPC_PROPERTY_FLAG_EVENT_POOL |
+                          (all_share ? ze_ipc_property_flags_t{ZE_IPC_PROPERTY_FLAG_MEMORY} : 0);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -34,9 +34,6 @@ ze_result_t check_pool_descriptor(const ze_event_pool_desc_t& desc) {
   if (desc.count == 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_SIZE, "the pool's count is 0");
   }
-  if ((desc.flags & ZE_EVENT_POOL_FLAG_IPC) != 0) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "event pools cannot be shared between processes");
-  }
   return ZE_RESULT_SUCCESS;
 }
 
@@ -80,6 +77,10 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_
   std::uint32_t counter_flags = 0;
   if (const ze_result_t read = read_counter_based(desc->pNext, counter_flags); read != ZE_RESULT_SUCCESS) {
     return read;
+  }
+  if (counter_flags != 0 && (desc->flags & ZE_EVENT_POOL_FLAG_IPC) != 0) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                  "counter-based events cannot be shared between processes");
   }
   if (phDevices == nullptr && numDevices > 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_SIZE, "numDevices is not 0, but phDevices is null");

@@ -36,7 +36,7 @@ ze_result_t find_times(ze_event_handle_t hEvent, ze_device_handle_t hDevice, con
   }
   Result<EventTimes> times = found.event->times();
   if (times) {
-    if (found.event->timed_by() == found.device) {
+    if (found.event->timed_by() == found.device || found.event->timed_elsewhere()) {
       found.times = *times;
     }
     return ZE_RESULT_SUCCESS;
@@ -113,6 +113,11 @@ zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDe
                   "times in the host's clock need a pool with ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP");
   }
   const std::uint32_t available = found.times ? 1 : 0;
+  if (*pCount != 0 && pResults != nullptr && pResults->pSynchronizedTimestampsBuffer != nullptr &&
+      found.event->timed_elsewhere()) {
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+                  "the board that took the times is another process's, which alone can read its clock");
+  }
   if (*pCount != 0 && pResults != nullptr && available != 0) {
     if (pResults->pKernelTimestampsBuffer != nullptr) {
       *pResults->pKernelTimestampsBuffer = as_result(*found.times);

@@ -20,10 +20,33 @@ constexpr unsigned stype_phys_mem_handle_range = 0x0002004b;
 
 static_assert(sizeof(ze_ipc_mem_handle_t) == sizeof(IpcHandleBytes));
 
+Status check_is_memory(SharedKind kind) {
+  return kind != SharedKind::events
+             ? Status{}
+             : make_error(ErrorCode::invalid_argument, "the handle is of an event pool and not of memory");
+}
+
 Result<IpcHandle> decode(const ze_ipc_mem_handle_t& handle) {
   IpcHandleBytes bytes;
   std::memcpy(bytes.data(), handle.data, bytes.size());
-  return decode_ipc_handle(bytes);
+  Result<IpcHandle> decoded = decode_ipc_handle(bytes);
+  if (decoded.ok() && decoded->hints) {
+    if (Status memory = check_is_memory(decoded->hints->file.kind); !memory.ok()) {
+      return std::move(memory).error();
+    }
+  }
+  return decoded;
+}
+
+/// The file of a handle that decode has read.
+Result<OpenedFile> open_memory(const IpcHandle& handle) {
+  Result<OpenedFile> file = open_shared_file(handle);
+  if (file.ok()) {
+    if (Status memory = check_is_memory(file->identity.kind); !memory.ok()) {
+      return std::move(memory).error();
+    }
+  }
+  return file;
 }
 
 void give(const IpcHandleBytes& bytes, ze_ipc_mem_handle_t& handle) noexcept {
@@ -111,7 +134,7 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
   if (!decoded.ok()) {
     return answer(decoded.error());
   }
-  Result<OpenedFile> file = open_shared_file(*decoded);
+  Result<OpenedFile> file = open_memory(*decoded);
   if (!file.ok()) {
     return answer(file.error());
   }
@@ -153,6 +176,9 @@ ze_result_t zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext,
   Result<SharedFileIdentity> file = identify_shared_file(fd);
   if (!file.ok()) {
     return answer(file.error());
+  }
+  if (Status memory = check_is_memory(file->kind); !memory.ok()) {
+    return answer(memory);
   }
   give(context->driver().exports().adopt(fd, *file), *pIpcHandle);
   return ZE_RESULT_SUCCESS;

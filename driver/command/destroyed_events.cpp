@@ -1,6 +1,8 @@
 // Events whose handle was destroyed while commands name them: those that can still be signalled are, the
 // others end what waits for them.
 #include "driver/command/event.hpp"
+#include "driver/command/event_pool.hpp"
+#include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream_feeder.hpp"
 #include "driver/object/device.hpp"
@@ -17,13 +19,15 @@ bool Event::is_destroyed_unsignalled() noexcept {
 }
 
 bool Event::is_hopeless() noexcept {
-  return is_destroyed_unsignalled() && references_.load(std::memory_order_acquire) > 1 &&
+  // Another process may signal what it shares at any time.
+  return is_destroyed_unsignalled() && (memory_ == nullptr || !memory_->shared()) &&
+         references_.load(std::memory_order_acquire) > 1 &&
          signals_outstanding_.load(std::memory_order_acquire) == 0;
 }
 
 void Event::end_hopeless_waits() {
   Device& device = *devices().front();
-  set_word(event_word::failure(device.index(), device.rings().note_failure(destroyed_before_signalled())));
+  set_word(failure_word(device, device.rings().note_failure(destroyed_before_signalled())));
   for (Device* each : devices()) {
     each->rings().host_changed_word();
   }
@@ -35,7 +39,7 @@ void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
   }
   if (note.event->is_hopeless()) {
     const std::uint32_t number = failures_.add(Event::destroyed_before_signalled());
-    note.event->fail(event_word::failure(device_.index(), number));
+    note.event->fail(failure_word(device_, number));
     after.words_changed = true;
   }
   if (note.event->release()) {

@@ -6,11 +6,13 @@
 #include <fmt/format.h>
 
 #include "driver/command/event_pool.hpp"
+#include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -32,7 +34,10 @@ Event::Event(Context& context, std::shared_ptr<EventMemory> memory, std::uint32_
     : context_(context), memory_(std::move(memory)), index_(index) {
   if (memory_ != nullptr) {
     slot_ = &memory_->slot(index);
-    slot_->start_ns = slot_->end_ns = 0;
+    if (!memory_->opened()) {  // else another process may have signalled it already
+      slot_->start_ns = slot_->end_ns = slot_->timed_by = 0;
+      set_word(event_word::cleared);
+    }
   }
 }
 
@@ -70,10 +75,9 @@ Result<Event*> Event::create(EventPool& pool, std::uint32_t index, std::uint32_t
   event->timestamps_ = pool.has_timestamps();
   event->counter_flags_ = pool.counter_flags();
   event->counter_based_ = pool.counter_flags() != 0;
-  event->set_word(event_word::cleared);
   Result<Event*> published = publish(std::move(event));
   if (published) {
-    pool.add_event();
+    pool.add_event(**published);
   }
   return published;
 }
@@ -110,7 +114,7 @@ Result<Event*> Event::publish(std::unique_ptr<Event> event) {
 void Event::destroy() {
   unregister_handle(handle_);
   if (pool_ != nullptr) {
-    pool_->remove_event();
+    pool_->remove_event(*this);
   }
   destroyed_.store(true, std::memory_order_release);
   if (is_hopeless()) {
@@ -144,7 +148,9 @@ std::uint64_t Event::word() {
   if (counter_based_) {
     return point().state();
   }
-  return std::atomic_ref(slot_->state).load(std::memory_order_acquire);
+  const std::uint64_t word = std::atomic_ref(slot_->state).load(std::memory_order_acquire);
+  // As the boards see it: other bits, which only a process gone astray sets, mean nothing.
+  return (word & (event_word::signalled_mask | event_word::error_mask)) != 0 ? word : event_word::cleared;
 }
 
 void Event::fail(std::uint64_t word) noexcept {
@@ -187,12 +193,7 @@ Status Event::outcome(std::uint64_t word) {
   }
   settle_debt();
   if ((word & event_word::error_mask) != 0) {
-    const std::vector<std::unique_ptr<Device>>& all = context_.driver().devices();
-    const unsigned device = event_word::failed_device(word);
-    if (device < all.size()) {
-      return all[device]->rings().failure(event_word::failure_number(word));
-    }
-    return make_error(ErrorCode::unknown, "the work that would have signalled the event failed");
+    return find_failure(context_.driver(), word);
   }
   return {};
 }
@@ -269,8 +270,10 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
     pump();
     return word() != event_word::cleared;
   };
-  // The interrupts of one board wake the wait; words that other boards write are looked at now and then.
-  const std::uint64_t slice_ns = all.size() > 1 ? limits::foreign_word_poll_ns : ~0ULL;
+  // The interrupts of one board wake the wait; words that other boards or processes write are looked at now
+  // and then.
+  const bool foreign = all.size() > 1 || (!counter_based_ && memory_->shared());
+  const std::uint64_t slice_ns = foreign ? limits::foreign_word_poll_ns : ~0ULL;
   const std::uint64_t deadline_ns = saturating_add(host_now_ns(), timeout_ns);
   while (true) {
     const std::uint64_t now_ns = host_now_ns();
@@ -283,6 +286,25 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
     if (waited.error().code != ErrorCode::not_ready || left_ns <= slice_ns) {
       return waited.error().code == ErrorCode::not_ready ? Status{not_signalled()} : waited;
     }
+  }
+}
+
+Device* Event::timed_by() const noexcept {
+  return timed_elsewhere() ? nullptr : timed_by_.load(std::memory_order_acquire);
+}
+
+bool Event::timed_elsewhere() const noexcept {
+  if (memory_ == nullptr || !memory_->shared()) {
+    return false;
+  }
+  const std::uint64_t by = std::atomic_ref(slot_->timed_by).load(std::memory_order_acquire);
+  return by != 0 && event_word::failed_process(by) != context_.driver().exports().process_tag();
+}
+
+void Event::set_timed_by(Device& device) noexcept {
+  timed_by_.store(&device, std::memory_order_release);
+  if (memory_ != nullptr && memory_->shared()) {
+    std::atomic_ref(slot_->timed_by).store(failure_word(device, 0), std::memory_order_release);
   }
 }
 

@@ -62,10 +62,11 @@ class Event {
   /// As query; invalid_argument where the event keeps no timestamps.
   Result<EventTimes> times();
 
-  /// The device whose command took the times last; null: none so far.
-  [[nodiscard]] Device* timed_by() const noexcept { return timed_by_.load(std::memory_order_acquire); }
-
-  void set_timed_by(Device& device) noexcept { timed_by_.store(&device, std::memory_order_release); }
+  /// The device whose command took the times last; null: none so far, or one of another process.
+  [[nodiscard]] Device* timed_by() const noexcept;
+  /// A device of another process took the times.
+  [[nodiscard]] bool timed_elsewhere() const noexcept;
+  void set_timed_by(Device& device) noexcept;
 
   [[nodiscard]] EventPool* pool() noexcept { return pool_; }  ///< null: there is none
 
@@ -139,7 +140,7 @@ class Event {
   bool timestamps_ = false;
   bool counter_based_ = false;
   std::uint32_t counter_flags_ = 0;
-  std::atomic<Device*> timed_by_{nullptr};
+  std::atomic<Device*> timed_by_{nullptr};  ///< of this process
   std::atomic<std::uint32_t> references_{1};
   std::atomic<std::uint32_t> signals_outstanding_{0};
   std::atomic<bool> destroyed_{false};

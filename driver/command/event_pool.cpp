@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "driver/device/limits.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
+#include "driver/object/driver.hpp"
 
 namespace datum {
 
@@ -22,8 +24,13 @@ EventMemory::create(Context& context, const std::vector<Device*>& devices, std::
   if (Status allocated = memory->allocate(bytes); !allocated) {
     return std::move(allocated).error();
   }
-  memory->taken_.resize(count, false);
+  memory->set_count(count);
   return memory;
+}
+
+void EventMemory::set_count(std::uint32_t count) {
+  count_ = count;
+  taken_ = std::vector<std::atomic<std::uint64_t>>(count / 64 + 1);
 }
 
 Status EventMemory::allocate(std::uint64_t bytes) {
@@ -54,7 +61,10 @@ EventMemory::~EventMemory() {
   if (block_.host != nullptr) {
     devices_.front()->arena().free(block_);
   }
-  if (allocation_ != nullptr) {
+  if (header_ != nullptr) {
+    static_cast<void>(context_.close_imported(header_));
+    context_.driver().exports().remove_foreign_words();
+  } else if (allocation_ != nullptr) {
     static_cast<void>(context_.free(allocation_));
   }
   context_.remove_child();
@@ -64,18 +74,13 @@ bool EventMemory::has(const Device& device) const noexcept {
   return std::find(devices_.begin(), devices_.end(), &device) != devices_.end();
 }
 
-bool EventMemory::take(std::uint32_t index) {
-  const std::lock_guard lock(mutex_);
-  if (index >= taken_.size() || taken_[index]) {
-    return false;
-  }
-  taken_[index] = true;
-  return true;
+bool EventMemory::take(std::uint32_t index) noexcept {
+  const std::uint64_t bit = 1ULL << (index % 64U);
+  return index < count_ && (taken_[index / 64].fetch_or(bit, std::memory_order_acq_rel) & bit) == 0;
 }
 
-void EventMemory::give_back(std::uint32_t index) {
-  const std::lock_guard lock(mutex_);
-  taken_[index] = false;
+void EventMemory::give_back(std::uint32_t index) noexcept {
+  taken_[index / 64].fetch_and(~(1ULL << (index % 64U)), std::memory_order_release);
 }
 
 Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devices, std::uint32_t count,
@@ -88,11 +93,17 @@ Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devi
   if (devices.empty()) {
     devices = context.devices();
   }
-  Result<std::shared_ptr<EventMemory>> memory = EventMemory::create(context, devices, count);
+  Result<std::shared_ptr<EventMemory>> memory =
+      (flags & shared_pool_flag) != 0 ? EventMemory::create_shared(context, devices, count, flags)
+                                      : EventMemory::create(context, devices, count);
   if (!memory) {
     return std::move(memory).error();
   }
-  std::unique_ptr<EventPool> pool(new EventPool(std::move(*memory), count, flags, timestamps, counter_flags));
+  return publish(
+      std::unique_ptr<EventPool>(new EventPool(std::move(*memory), count, flags, timestamps, counter_flags)));
+}
+
+Result<EventPool*> EventPool::publish(std::unique_ptr<EventPool> pool) {
   Result<HandleSlot*> handle = register_handle(ObjectType::event_pool, pool.get());
   if (!handle) {
     return std::move(handle).error();
@@ -102,27 +113,29 @@ Result<EventPool*> EventPool::create(Context& context, std::vector<Device*> devi
 }
 
 Status EventPool::destroy() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (live_events_ != 0) {
-      return make_error(ErrorCode::handle_object_in_use,
-                        fmt::format("{} events of the pool still exist", live_events_),
-                        "destroy the events first");
-    }
-    unregister_handle(handle_);
+  if (const std::uint32_t left = live_events_.load(std::memory_order_acquire); left != 0) {
+    return make_error(ErrorCode::handle_object_in_use, fmt::format("{} events of the pool still exist", left),
+                      "destroy the events first");
   }
+  unregister_handle(handle_);
   delete this;
   return {};
 }
 
-void EventPool::add_event() noexcept {
-  const std::lock_guard lock(mutex_);
-  ++live_events_;
+void EventPool::add_event(Event& event) {
+  live_events_.fetch_add(1, std::memory_order_relaxed);
+  if (memory_->opened()) {
+    const std::lock_guard lock(opened_mutex_);
+    opened_events_.insert(&event);
+  }
 }
 
-void EventPool::remove_event() noexcept {
-  const std::lock_guard lock(mutex_);
-  --live_events_;
+void EventPool::remove_event(Event& event) noexcept {
+  if (memory_->opened()) {
+    const std::lock_guard lock(opened_mutex_);
+    opened_events_.erase(&event);
+  }
+  live_events_.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace datum

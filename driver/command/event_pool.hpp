@@ -1,15 +1,19 @@
 // A pool of events: memory that the board and the host signal in.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
 #include <datum/base/result.hpp>
+#include <datum/base/unique_fd.hpp>
 
 #include "driver/command/event_word.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "driver/memory/ipc_handle.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/handle_table.hpp"
 
@@ -17,6 +21,12 @@ namespace datum {
 
 class Device;
 class Event;
+struct OpenedFile;
+
+/// Of the pool flags: it may be opened by other processes.
+inline constexpr std::uint32_t shared_pool_flag = 2;
+/// Either kind of timestamps.
+inline constexpr std::uint32_t timestamp_pool_flags = 4 | 8;
 
 /// The slots of one pool, in the spaces of its devices at their host address. Lives until the pool and the
 /// last event that the board works with are gone.
@@ -24,6 +34,13 @@ class EventMemory {
  public:
   static Result<std::shared_ptr<EventMemory>> create(Context& context, const std::vector<Device*>& devices,
                                                      std::uint32_t count);
+  /// In a file of its own, which other processes may open; `flags` are told to them.
+  static Result<std::shared_ptr<EventMemory>> create_shared(Context& context,
+                                                            const std::vector<Device*>& devices,
+                                                            std::uint32_t count, std::uint32_t flags);
+  /// The slots that another process, or this one, made so; for all devices of the context.
+  /// invalid_argument: the file holds no such pool.
+  static Result<std::shared_ptr<EventMemory>> open(Context& context, const OpenedFile& file);
   ~EventMemory();
   EventMemory(const EventMemory&) = delete;
   EventMemory& operator=(const EventMemory&) = delete;
@@ -36,13 +53,31 @@ class EventMemory {
 
   [[nodiscard]] bool has(const Device& device) const noexcept;
 
+  /// Other processes may write to the slots.
+  [[nodiscard]] bool shared() const noexcept { return header_ != nullptr; }
+
+  /// By EventMemory::open.
+  [[nodiscard]] bool opened() const noexcept { return opened_; }
+
+  /// Of opened slots: what the creator told.
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+
+  [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
+
+  /// Of slots by create_shared: a handle for other processes, to be counted by the driver's ExportTable. Of
+  /// others: invalid_synchronization_object.
+  Result<IpcHandleBytes> export_file();
+  void end_export() noexcept;
+
   /// False: taken, or outside the pool.
-  bool take(std::uint32_t index);
-  void give_back(std::uint32_t index);
+  bool take(std::uint32_t index) noexcept;
+  void give_back(std::uint32_t index) noexcept;
 
  private:
   EventMemory(Context& context, std::vector<Device*> devices);
   Status allocate(std::uint64_t bytes);
+  void set_count(std::uint32_t count);
+  Status map_shared(int file, const SharedFileIdentity& identity);
 
   Context& context_;
   std::vector<Device*> devices_;
@@ -50,8 +85,14 @@ class EventMemory {
   HostBlock block_;  ///< of the only device's arena
   bool mapped_ = false;
   void* allocation_ = nullptr;  ///< of the context, for several devices
-  std::mutex mutex_;
-  std::vector<bool> taken_;
+  void* header_ = nullptr;      ///< of slots in a file; they follow it
+  bool opened_ = false;
+  std::uint32_t flags_ = 0;      ///< of slots in a file
+  std::uint64_t export_id_ = 0;  ///< of slots by create_shared
+  UniqueFd file_;                ///< of slots by create_shared, until the first export
+  std::mutex file_mutex_;
+  std::uint32_t count_ = 0;
+  std::vector<std::atomic<std::uint64_t>> taken_;  ///< a bit for each slot
 };
 
 /// Thread safe.
@@ -61,8 +102,15 @@ class EventPool {
   /// `counter_flags`: not 0 for a pool of counter-based events.
   static Result<EventPool*> create(Context& context, std::vector<Device*> devices, std::uint32_t count,
                                    std::uint32_t flags, bool timestamps, std::uint32_t counter_flags = 0);
+  /// What `file` says; see EventMemory::open.
+  static Result<EventPool*> open(Context& context, const OpenedFile& file);
+  /// A handle for other processes. invalid_synchronization_object: the pool was not created to be shared.
+  Result<IpcHandleBytes> ipc_handle();
+  /// Destroys the events that are left, and the pool. invalid_argument: it was not opened.
+  Status close();
   /// handle_object_in_use while events of the pool exist.
   Status destroy();
+  ~EventPool();
 
   [[nodiscard]] Context& context() noexcept { return memory_->context(); }
 
@@ -78,25 +126,28 @@ class EventPool {
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
-  void add_event() noexcept;
-  void remove_event() noexcept;
+  void add_event(Event& event);
+  void remove_event(Event& event) noexcept;
 
  private:
   EventPool(std::shared_ptr<EventMemory> memory, std::uint32_t count, std::uint32_t flags, bool timestamps,
-            std::uint32_t counter_flags)
+            std::uint32_t counter_flags) noexcept
       : memory_(std::move(memory)),
         count_(count),
         flags_(flags),
         timestamps_(timestamps),
         counter_flags_(counter_flags) {}
 
+  static Result<EventPool*> publish(std::unique_ptr<EventPool> pool);
+
   std::shared_ptr<EventMemory> memory_;
   std::uint32_t count_;
   std::uint32_t flags_;
   bool timestamps_;
   std::uint32_t counter_flags_;
-  std::mutex mutex_;
-  std::uint32_t live_events_ = 0;
+  std::atomic<std::uint32_t> live_events_{0};
+  std::mutex opened_mutex_;
+  std::unordered_set<Event*> opened_events_;  ///< of an opened pool, which takes them with it
   HandleSlot* handle_ = nullptr;
 };
 

@@ -3,25 +3,24 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include <datum/base/service_thread.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
+#include "driver/command/failure_words.hpp"
 #include "driver/command/hang_check.hpp"
 #include "driver/command/own_ring.hpp"
 #include "driver/command/stream_feeder.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -356,9 +355,10 @@ void RingScheduler::Impl::work() {
   }
 }
 
-/// Words that another board writes raise no interrupt of this one.
+/// Words that another board or process writes raise no interrupt of this one.
 std::uint64_t RingScheduler::Impl::worker_poll_ns() {
-  return device.driver().devices().size() > 1 ? limits::foreign_word_poll_ns : ~0ULL;
+  const bool foreign = device.driver().devices().size() > 1 || device.driver().exports().has_foreign_words();
+  return foreign ? limits::foreign_word_poll_ns : limits::health_check_ns;
 }
 
 void RingScheduler::Impl::perform_steps() {
@@ -372,9 +372,8 @@ void RingScheduler::Impl::perform_steps() {
       HostSteps& steps = *stream->steps_;
       ++stream->releasing_;  // keeps the stream from being closed meanwhile
       lock.unlock();
-      const bool answered = steps.perform([this](Error error) {
-        return event_word::failure(device.index(), feeder.failures().add(std::move(error)));
-      });
+      const bool answered = steps.perform(
+          [this](Error error) { return failure_word(device, feeder.failures().add(std::move(error))); });
       lock.lock();
       Aftermath done;
       done.releasing.push_back(stream);

@@ -9,6 +9,7 @@ set(DATUM_COMMAND_SOURCES
   event_commands.cpp
   event_pool.cpp
   failure_log.cpp
+  failure_words.cpp
   fence.cpp
   fill_command.cpp
   hang_check.cpp
@@ -22,6 +23,7 @@ set(DATUM_COMMAND_SOURCES
   region.cpp
   ring_pool.cpp
   ring_scheduler.cpp
+  shared_event_pool.cpp
   stream_failures.cpp
   stream_feeder.cpp
   submission.cpp
@@ -38,6 +40,7 @@ set(DATUM_COMMAND_SOURCES
   ../api/event.cpp
   ../api/event_counter_based.cpp
   ../api/event_pool.cpp
+  ../api/event_pool_ipc.cpp
   ../api/event_timestamps.cpp
   ../api/fence.cpp
   ../api/synchronization.cpp)

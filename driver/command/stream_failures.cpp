@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "driver/command/event_word.hpp"
+#include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream_feeder.hpp"
 #include "driver/object/device.hpp"
@@ -14,10 +15,8 @@ namespace datum {
 Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
   auto* waited = reinterpret_cast<std::uint64_t*>(wait.dst_address());
   const std::uint64_t word = std::atomic_ref(*waited).load(std::memory_order_acquire);
-  const std::vector<std::unique_ptr<Device>>& all = device_.driver().devices();
-  const unsigned device = event_word::failed_device(word);
-  if ((word & event_word::error_mask) != 0 && device < all.size()) {
-    Error original = all[device]->rings().failure(event_word::failure_number(word));
+  if ((word & event_word::error_mask) != 0) {
+    Error original = find_failure(device_.driver(), word);
     const bool own_step =
         stream.steps_ != nullptr && device_va(stream.steps_->answer_word()) == DeviceVa{wait.dst_address()};
     if (!own_step) {

@@ -5,6 +5,7 @@
 
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
+#include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
@@ -300,7 +301,7 @@ void StreamFeeder::drop_inactive() {
 
 void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
   const std::uint32_t number = failures_.add(std::move(error));
-  const std::uint64_t word = event_word::failure(device_.index(), number);
+  const std::uint64_t word = failure_word(device_, number);
   const auto end_with_error = [&](const SlotNote& note) {
     if (note.event == nullptr) {
       return;

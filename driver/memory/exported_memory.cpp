@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <exception>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -78,6 +79,16 @@ Result<UniqueFd> ExportedFile::duplicate() const {
     return make_error(ErrorCode::invalid_argument, "the descriptor of the exported memory was closed");
   }
   return copy;
+}
+
+ExportTable::ExportTable() {
+  // Without random numbers the number of the process has to do, which is unique for those that live.
+  const Result<IpcToken> random = make_ipc_token();
+  std::uint32_t tag = static_cast<std::uint32_t>(::getpid());
+  if (random.ok()) {
+    std::memcpy(&tag, random->bytes.data(), sizeof tag);
+  }
+  process_tag_ = (tag & 0xf'ffffU) | 1U;
 }
 
 ExportTable::~ExportTable() { broker_.reset(); }

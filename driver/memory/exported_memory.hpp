@@ -2,6 +2,7 @@
 // there are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -66,7 +67,7 @@ class ExportedFile {
 /// The exported allocations of a driver and the handles that are out. Thread safe.
 class ExportTable {
  public:
-  ExportTable() = default;
+  ExportTable();
   ~ExportTable();
   ExportTable(const ExportTable&) = delete;
   ExportTable& operator=(const ExportTable&) = delete;
@@ -96,6 +97,18 @@ class ExportTable {
   /// The allocation was freed: its descriptor is closed. Handles that are out may still be put.
   void remove(std::uint64_t allocation_id) noexcept;
 
+  /// Tells this process from others in words that several may write: 20 bits, random, never 0.
+  [[nodiscard]] std::uint32_t process_tag() const noexcept { return process_tag_; }
+
+  /// Memory that other processes write words to that waits look at. While there is any, waits poll.
+  void add_foreign_words() noexcept { foreign_words_.fetch_add(1, std::memory_order_relaxed); }
+
+  void remove_foreign_words() noexcept { foreign_words_.fetch_sub(1, std::memory_order_relaxed); }
+
+  [[nodiscard]] bool has_foreign_words() const noexcept {
+    return foreign_words_.load(std::memory_order_relaxed) != 0;
+  }
+
   /// Exported allocations, and handles that were not put nor ended with their allocation.
   struct Counts {
     std::size_t files = 0;
@@ -114,6 +127,8 @@ class ExportTable {
   [[nodiscard]] BrokerAddress broker_address();
   void count_handle(const IpcToken& token);
 
+  std::uint32_t process_tag_ = 1;
+  std::atomic<std::uint32_t> foreign_words_{0};
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> by_token_;

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <sys/mman.h>
 
 #include <fmt/format.h>
@@ -47,7 +48,16 @@ ImportedMemory::~ImportedMemory() {
 
 Status ImportedMemory::map_for(DmaMap& dma, int fd) {
   boards_.reserve(boards_.size() + 1);
-  Result<Iova> iova = dma.map_descriptor(fd, bytes_, board::DmaAccess::read_write);
+  return remember(dma, dma.map_descriptor(fd, bytes_, board::DmaAccess::read_write));
+}
+
+Status ImportedMemory::map_host_for(DmaMap& dma, int fd) {
+  boards_.reserve(boards_.size() + 1);
+  const std::span<std::byte> host(reinterpret_cast<std::byte*>(range_.base), bytes_);
+  return remember(dma, dma.map_file(host, fd, board::DmaAccess::read_write));
+}
+
+Status ImportedMemory::remember(DmaMap& dma, Result<Iova> iova) {
   if (!iova.ok()) {
     return std::move(iova).error();
   }

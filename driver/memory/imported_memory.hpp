@@ -30,6 +30,9 @@ class ImportedMemory {
   /// unsupported_feature: the board takes no descriptors.
   Status map_for(DmaMap& dma, int fd);
 
+  /// The same, for memory that the CPU sees: also for boards that take no descriptors.
+  Status map_host_for(DmaMap& dma, int fd);
+
   [[nodiscard]] std::uintptr_t base() const noexcept { return range_.base; }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -44,6 +47,8 @@ class ImportedMemory {
   };
 
   explicit ImportedMemory(AddressWindow& window) : window_(window) {}
+
+  Status remember(DmaMap& dma, Result<Iova> iova);
 
   AddressWindow& window_;
   AddressRange range_{};

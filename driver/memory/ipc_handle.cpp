@@ -21,8 +21,7 @@ namespace {
 
 constexpr std::uint32_t handle_magic = 0x31435044;  // "DPC1": format and version
 constexpr std::string_view label_start = "datum:";
-constexpr std::string_view device_letter = "d";
-constexpr std::string_view host_letter = "h";
+constexpr std::string_view kind_letters = "dhe";  // in the order of SharedKind, which begins with 1
 constexpr int needed_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// The handle as it travels: fixed sizes, no gaps.
@@ -60,10 +59,11 @@ bool read_label(std::string_view label, SharedFileIdentity& identity) noexcept {
   if (label.size() != 2 + 2 * identity.token.bytes.size() || label[1] != ':') {
     return false;
   }
-  if (label.substr(0, 1) != device_letter && label.substr(0, 1) != host_letter) {
+  const auto kind = kind_letters.find(label[0]);
+  if (kind == std::string_view::npos) {
     return false;
   }
-  identity.kind = label.substr(0, 1) == device_letter ? SharedKind::device : SharedKind::host;
+  identity.kind = static_cast<SharedKind>(kind + 1);
   label.remove_prefix(2);
   for (std::size_t index = 0; index < identity.token.bytes.size(); ++index) {
     const int high = hex_value(label[2 * index]);
@@ -106,8 +106,7 @@ Result<IpcToken> make_ipc_token() {
 }
 
 std::string shared_file_label(SharedKind kind, const IpcToken& token) {
-  std::string label =
-      fmt::format("{}{}:", label_start, kind == SharedKind::device ? device_letter : host_letter);
+  std::string label = fmt::format("{}{}:", label_start, kind_letters[static_cast<std::size_t>(kind) - 1]);
   for (const std::uint8_t byte : token.bytes) {
     label += fmt::format("{:02x}", byte);
   }
@@ -189,8 +188,7 @@ Result<IpcHandle> decode_ipc_handle(const IpcHandleBytes& bytes) {
   if (std::ranges::all_of(rest, [](char byte) { return byte == 0; })) {
     return handle;
   }
-  const bool known_kind = wire.kind == static_cast<std::uint32_t>(SharedKind::device) ||
-                          wire.kind == static_cast<std::uint32_t>(SharedKind::host);
+  const bool known_kind = wire.kind != 0 && wire.kind <= kind_letters.size();
   if (wire.magic != handle_magic || !known_kind || wire.size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "these bytes are no IPC handle of Datum's memory");
   }

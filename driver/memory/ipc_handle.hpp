@@ -28,7 +28,7 @@ struct IpcTokenHash {
 Result<IpcToken> make_ipc_token();
 
 /// What a file holds. It decides how an importer maps it.
-enum class SharedKind : std::uint8_t { device = 1, host = 2 };
+enum class SharedKind : std::uint8_t { device = 1, host = 2, events = 3 };
 
 /// The name of the file: kind and token, which so travel with every descriptor of it.
 [[nodiscard]] std::string shared_file_label(SharedKind kind, const IpcToken& token);

@@ -333,7 +333,7 @@ Status Context::map_imported(Device& device, const Allocation& allocation, const
 Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdentity& file,
                                    std::uint64_t size_bytes) {
   Allocation allocation;
-  allocation.kind = file.kind == SharedKind::host ? AllocationKind::host : AllocationKind::device;
+  allocation.kind = file.kind == SharedKind::device ? AllocationKind::device : AllocationKind::host;
   allocation.imported = true;
   allocation.size_bytes = size_bytes;
   return map_shared_file(device, fd, file.bytes, allocation, small_page_bytes);
@@ -348,11 +348,15 @@ Result<void*> Context::map_shared_file(Device& device, int fd, std::uint64_t byt
   if (!memory.ok()) {
     return std::move(memory).error();
   }
+  // Events need no sharing of memory by the board itself: their words are host memory for each process.
+  const Result<SharedFileIdentity> identity = identify_shared_file(fd);
+  const bool events = identity.ok() && identity->kind == SharedKind::events;
   // Host memory is for all devices of the context, device memory for the one it is opened on.
   const std::array<Device*, 1> only{&device};
   const std::span<Device* const> users = host ? std::span<Device* const>(devices_) : only;
   for (Device* user : users) {
-    if (Status mapped = (*memory)->map_for(user->dma(), fd); !mapped.ok()) {
+    Status mapped = events ? (*memory)->map_host_for(user->dma(), fd) : (*memory)->map_for(user->dma(), fd);
+    if (!mapped.ok()) {
       return std::move(mapped).error();
     }
   }

@@ -48,5 +48,6 @@ int scenario_external_physical_import();
 
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
+std::vector<Scenario> event_ipc_scenarios();
 
 }  // namespace datum::test

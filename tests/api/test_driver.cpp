@@ -76,6 +76,7 @@ TEST_F(Driver, given_ipc_properties_when_asked_then_no_kind_is_claimed_whose_fun
   ze_driver_ipc_properties_t properties{ZE_STRUCTURE_TYPE_DRIVER_IPC_PROPERTIES, nullptr, 0xffffffffU};
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeDriverGetIpcProperties(driver(), &properties));
   EXPECT_EQ(0U, properties.flags & ~ze_ipc_property_flags_t{7});
+  EXPECT_NE(0U, properties.flags & ZE_IPC_PROPERTY_FLAG_EVENT_POOL);
   const OwnedMemory block = memory(MemoryKind::device, 4096);
   ze_ipc_mem_handle_t handle{};
   const ze_result_t exported = zeMemGetIpcHandle(context(), block.get(), &handle);

@@ -50,7 +50,7 @@ TEST_F(Event, given_pool_descriptors_when_created_then_each_has_its_code) {
   const auto description = [](ze_event_pool_flags_t flags, std::uint32_t count) {
     return ze_event_pool_desc_t{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, flags, count};
   };
-  for (const ze_event_pool_flags_t flags : {0x0U, 0x1U, 0x4U, 0x5U}) {
+  for (const ze_event_pool_flags_t flags : {0x0U, 0x1U, 0x2U, 0x3U, 0x4U, 0x5U, 0x7U}) {
     EXPECT_EQ(ZE_RESULT_SUCCESS, create_pool_code(description(flags, 3))) << "flags " << flags;
   }
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SIZE, create_pool_code(description(0, 0)));

@@ -365,15 +365,19 @@ int scenario_ipc_fork() {
 }  // namespace
 
 std::vector<Scenario> scenarios_of_current_loader() {
-  return {{"ipc_open_and_answer", scenario_ipc_open_and_answer},
-          {"ipc_open_descriptor_and_answer", scenario_ipc_open_descriptor_and_answer},
-          {"ipc_export_and_exit", scenario_ipc_export_and_exit},
-          {"ipc_export_and_be_killed", scenario_ipc_export_and_be_killed},
-          {"ipc_print_handle", scenario_ipc_print_handle},
-          {"ipc_map_descriptor", scenario_ipc_map_descriptor},
-          {"ipc_fork", scenario_ipc_fork},
-          {"external_import", scenario_external_import},
-          {"external_physical_import", scenario_external_physical_import}};
+  std::vector<Scenario> all = event_ipc_scenarios();
+  const std::initializer_list<Scenario> memory = {
+      {"ipc_open_and_answer", scenario_ipc_open_and_answer},
+      {"ipc_open_descriptor_and_answer", scenario_ipc_open_descriptor_and_answer},
+      {"ipc_export_and_exit", scenario_ipc_export_and_exit},
+      {"ipc_export_and_be_killed", scenario_ipc_export_and_be_killed},
+      {"ipc_print_handle", scenario_ipc_print_handle},
+      {"ipc_map_descriptor", scenario_ipc_map_descriptor},
+      {"ipc_fork", scenario_ipc_fork},
+      {"external_import", scenario_external_import},
+      {"external_physical_import", scenario_external_physical_import}};
+  all.insert(all.end(), memory);
+  return all;
 }
 
 }  // namespace datum::test

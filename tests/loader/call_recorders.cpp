@@ -134,6 +134,10 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeFenceReset(ze_fence_handle_t) { return test::record_call<ze_result_t>("zeFenceReset"); }
 [[gnu::weak]] ze_result_t zeEventPoolCreate(ze_context_handle_t, const ze_event_pool_desc_t*, uint32_t, ze_device_handle_t*, ze_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolCreate"); }
 [[gnu::weak]] ze_result_t zeEventPoolDestroy(ze_event_pool_handle_t) { return test::record_call<ze_result_t>("zeEventPoolDestroy"); }
+[[gnu::weak]] ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t, ze_ipc_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolGetIpcHandle"); }
+[[gnu::weak]] ze_result_t zeEventPoolOpenIpcHandle(ze_context_handle_t, ze_ipc_event_pool_handle_t, ze_event_pool_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolOpenIpcHandle"); }
+[[gnu::weak]] ze_result_t zeEventPoolCloseIpcHandle(ze_event_pool_handle_t) { return test::record_call<ze_result_t>("zeEventPoolCloseIpcHandle"); }
+[[gnu::weak]] ze_result_t zeEventPoolPutIpcHandle(ze_context_handle_t, ze_ipc_event_pool_handle_t) { return test::record_call<ze_result_t>("zeEventPoolPutIpcHandle"); }
 [[gnu::weak]] ze_result_t zeEventPoolGetContextHandle(ze_event_pool_handle_t, ze_context_handle_t*) { return test::record_call<ze_result_t>("zeEventPoolGetContextHandle"); }
 [[gnu::weak]] ze_result_t zeEventPoolGetFlags(ze_event_pool_handle_t, ze_event_pool_flags_t*) { return test::record_call<ze_result_t>("zeEventPoolGetFlags"); }
 [[gnu::weak]] ze_result_t zeEventCreate(ze_event_pool_handle_t, const ze_event_desc_t*, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeEventCreate"); }

@@ -239,10 +239,10 @@ constexpr ze_fence_dditable_t ze_fence_table = {
 constexpr ze_event_pool_dditable_t ze_event_pool_table = {
     .pfnCreate = guarded<&datum::api::zeEventPoolCreate>,
     .pfnDestroy = guarded<&datum::api::zeEventPoolDestroy>,
-    .pfnGetIpcHandle = unsupported<ze_pfnEventPoolGetIpcHandle_t, "zeEventPoolGetIpcHandle">,
-    .pfnOpenIpcHandle = unsupported<ze_pfnEventPoolOpenIpcHandle_t, "zeEventPoolOpenIpcHandle">,
-    .pfnCloseIpcHandle = unsupported<ze_pfnEventPoolCloseIpcHandle_t, "zeEventPoolCloseIpcHandle">,
-    .pfnPutIpcHandle = unsupported<ze_pfnEventPoolPutIpcHandle_t, "zeEventPoolPutIpcHandle">,
+    .pfnGetIpcHandle = guarded<&datum::api::zeEventPoolGetIpcHandle>,
+    .pfnOpenIpcHandle = guarded<&datum::api::zeEventPoolOpenIpcHandle>,
+    .pfnCloseIpcHandle = guarded<&datum::api::zeEventPoolCloseIpcHandle>,
+    .pfnPutIpcHandle = guarded<&datum::api::zeEventPoolPutIpcHandle>,
     .pfnGetContextHandle = guarded<&datum::api::zeEventPoolGetContextHandle>,
     .pfnGetFlags = guarded<&datum::api::zeEventPoolGetFlags>,
 };

@@ -29,9 +29,10 @@ TEST(FailureLogTest,
 
 TEST(EventWordTest,
      given_a_failure_when_put_into_a_word_then_device_and_number_come_back_and_it_is_not_signalled) {
-  const std::uint64_t word = event_word::failure(5, 0xdead'beef);
+  const std::uint64_t word = event_word::failure(0xabcde, 5, 0xdead'beef);
   EXPECT_NE(word & event_word::error_mask, 0U);
   EXPECT_EQ(word & event_word::signalled_mask, 0U);
+  EXPECT_EQ(event_word::failed_process(word), 0xabcdeU);
   EXPECT_EQ(event_word::failed_device(word), 5U);
   EXPECT_EQ(event_word::failure_number(word), 0xdead'beefU);
 }
