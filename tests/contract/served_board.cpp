@@ -1,7 +1,6 @@
 // The board contract over the vfio-user protocol: the board is in a `datum-board` process of its own.
 #include <csignal>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -58,30 +57,6 @@ Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, con
   const std::string path = address.substr(prefix.size());
   serve(path, path.substr(0, path.size() - suffix.size()) + ":" + options);
   return vfio_user::backend().open(address);
-}
-
-void Contract::open_with(const std::string& options) {
-  driver_.reset();
-  function_.reset();
-  auto opened = open_board(GetParam(), options);
-  if (!opened) {
-    throw std::runtime_error(opened.error().message);
-  }
-  function_ = std::move(opened).value();
-}
-
-board::PcieFunction& Contract::function() {
-  if (function_ == nullptr) {
-    open_with({});
-  }
-  return *function_;
-}
-
-BoardDriver& Contract::driver() {
-  if (driver_ == nullptr) {
-    driver_ = std::make_unique<BoardDriver>(function());
-  }
-  return *driver_;
 }
 
 }  // namespace datum::test

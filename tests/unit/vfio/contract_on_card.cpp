@@ -1,6 +1,5 @@
 // The board contract through the real backend: a fake kernel with the golden model as the card in its slot.
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -65,30 +64,6 @@ Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, con
   }
   kernel->plug(slot_address, 12, std::make_shared<FunctionCard>(std::move(model).value()));
   return vfio::open_card(keep(std::move(kernel)), address);
-}
-
-void Contract::open_with(const std::string& options) {
-  driver_.reset();
-  function_.reset();
-  auto opened = open_board(GetParam(), options);
-  if (!opened) {
-    throw std::runtime_error(opened.error().message);
-  }
-  function_ = std::move(opened).value();
-}
-
-board::PcieFunction& Contract::function() {
-  if (function_ == nullptr) {
-    open_with({});
-  }
-  return *function_;
-}
-
-BoardDriver& Contract::driver() {
-  if (driver_ == nullptr) {
-    driver_ = std::make_unique<BoardDriver>(function());
-  }
-  return *driver_;
 }
 
 }  // namespace datum::test
