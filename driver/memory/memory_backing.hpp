@@ -58,7 +58,16 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   [[nodiscard]] const ImportedMemory* imported() const noexcept { return imported_.get(); }
 
   /// Somebody began to export the allocation: whoever frees it has to look for its export.
-  void mark_shared() noexcept { shared_.store(true, std::memory_order_seq_cst); }
+  void mark_shared() noexcept { shared_.exchange(true, std::memory_order_acq_rel); }
+
+  /// Whether it was shared when its allocation was taken out of the registry. Either this sees the mark, or
+  /// whoever marks it afterwards sees that the allocation is gone: both write the same word, so one comes
+  /// first.
+  [[nodiscard]] bool shared_at_end() noexcept {
+    bool shared = false;
+    return !shared_.compare_exchange_strong(shared, false, std::memory_order_acq_rel,
+                                            std::memory_order_acquire);
+  }
 
   [[nodiscard]] bool is_shared() const noexcept { return shared_.load(std::memory_order_seq_cst); }
 

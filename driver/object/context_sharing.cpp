@@ -1,6 +1,5 @@
 // Allocations of a context that other processes share, and memory of other processes in a context.
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,8 +91,7 @@ class MovedHostPages final : public PagesElsewhere {
 /// The export of an allocation that was just erased from the registry ends. An export that is under way is
 /// waited for: it saw the allocation alive.
 void Context::end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (backing.is_shared()) {
+  if (backing.shared_at_end()) {
     const std::scoped_lock lock(sharing_mutex_);
     driver_.exports().remove(allocation.id);
   }
@@ -114,7 +112,6 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const void* poi
     backing = known->backing->shared_from_this();
   }
   backing->mark_shared();
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   const std::optional<Allocation> still = find(pointer);
   if (!still || still->id != allocation.id) {
     return no_base(pointer, "it was freed");
