@@ -1,14 +1,13 @@
 // The functions of the memory chapter from many threads at once.
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <sys/mman.h>
-#include <thread>
+#include <utility>
 
 #include <datum/base/mapping.hpp>
 
 #include "tests/support/api_session.hpp"
+#include "tests/support/in_threads.hpp"
 
 namespace datum::test {
 namespace {
@@ -17,30 +16,9 @@ constexpr unsigned thread_count = 6;
 
 class MemoryThreads : public ApiTest {
  protected:
-  /// Runs `body(index)` in threads that start together; fails with the first message that one of them gives.
   template <class Body>
   void in_threads(Body&& body) {
-    std::atomic<unsigned> ready{0};
-    std::mutex lock;
-    std::string first_failure;
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < thread_count; ++i) {
-      threads.emplace_back([&, i] {
-        ++ready;
-        while (ready.load() != thread_count) {
-          std::this_thread::yield();
-        }
-        const std::string failure = body(i);
-        const std::lock_guard guard(lock);
-        if (first_failure.empty()) {
-          first_failure = failure;
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    EXPECT_EQ("", first_failure);
+    test::in_threads(thread_count, std::forward<Body>(body));
   }
 
   /// Copies through `block` on the thread's own list; empty: every byte came back.

@@ -1,10 +1,9 @@
 // Many threads at once: allocation, queries and copies need no lock of the application's.
-#include <atomic>
 #include <cstring>
-#include <mutex>
-#include <thread>
+#include <utility>
 
 #include "tests/support/api_session.hpp"
+#include "tests/support/in_threads.hpp"
 
 namespace datum::test {
 namespace {
@@ -13,31 +12,9 @@ constexpr unsigned thread_count = 8;
 
 class Threads : public ApiTest {
  protected:
-  /// Runs `body(index)` in eight threads that start together; fails the test with the first message that one
-  /// of them gives.
   template <class Body>
   void in_threads(Body&& body) {
-    std::atomic<unsigned> ready{0};
-    std::mutex lock;
-    std::string first_failure;
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < thread_count; ++i) {
-      threads.emplace_back([&, i] {
-        ++ready;
-        while (ready.load() != thread_count) {
-          std::this_thread::yield();
-        }
-        const std::string failure = body(i);
-        const std::lock_guard guard(lock);
-        if (first_failure.empty()) {
-          first_failure = failure;
-        }
-      });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    EXPECT_EQ("", first_failure);
+    test::in_threads(thread_count, std::forward<Body>(body));
   }
 
   /// What one thread does with memory: allocate, look, write, free, over and over.
