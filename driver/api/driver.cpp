@@ -9,6 +9,7 @@
 #include <datum/ze_datum.h>
 
 #include "driver/api/board_clock.hpp"
+#include "driver/api/driver_version.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/host_pointer_functions.hpp"
@@ -21,8 +22,6 @@
 namespace datum::api {
 namespace {
 
-// 8 bits major, 8 bits minor, 16 bits patch; grows with each release.
-constexpr std::uint32_t driver_version = (0U << 24U) | (1U << 16U) | 0U;
 // The last four bytes are the version: a UUID tells versions of a driver apart.
 constexpr ze_driver_uuid_t driver_uuid = {
     {0xda, 0x70, 0xd1, 0x7e, 0x4c, 0x05, 0x4b, 0x1f, 0x9a, 0x3e, 0x66, 0x2d, (driver_version >> 24U) & 0xffU,

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "driver/api/device_identity.hpp"
+#include "driver/api/driver_version.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -12,8 +13,6 @@
 
 namespace datum::api {
 namespace {
-
-constexpr std::string_view driver_version = "0.1.0";
 
 void set_text(char (&field)[ZES_STRING_PROPERTY_SIZE], std::string_view text) {
   std::memset(field, 0, sizeof(field));
@@ -79,7 +78,7 @@ ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_prope
   set_text(pProperties->brandName, "Datum");
   set_text(pProperties->modelName, device->board().function().info().name);
   set_text(pProperties->vendorName, "unknown");
-  set_text(pProperties->driverVersion, driver_version);
+  set_text(pProperties->driverVersion, driver_version_text);
   if (pProperties->stype != ZES_STRUCTURE_TYPE_DEVICE_PROPERTIES) {
     return ZE_RESULT_SUCCESS;
   }
