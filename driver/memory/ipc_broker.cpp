@@ -329,6 +329,10 @@ Result<UniqueFd> ask_ipc_broker(const BrokerAddress& address, const IpcToken& to
                                   limits::ipc_answer_ns / limits::ns_per_s));
   }
   std::vector<UniqueFd> files = got < 0 ? std::vector<UniqueFd>{} : take_descriptors(message);
+  // The broker closes its end last. In a process that asks itself, whoever counts descriptors after this call
+  // then counts none of the broker's.
+  char end = 0;
+  static_cast<void>(uninterrupted([&] { return ::recv(socket.get(), &end, sizeof end, 0); }));
   if (got != sizeof answer || answer.magic != answer_magic || answer.files != 1 || files.size() != 1) {
     return nobody(address, "it does not know the handle; the memory was freed");
   }
