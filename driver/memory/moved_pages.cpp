@@ -98,6 +98,13 @@ Mapping map_anywhere(std::size_t bytes, int flags, int file) {
   return base == MAP_FAILED ? Mapping{} : Mapping{base, bytes};
 }
 
+/// Other threads use the pages meanwhile, so this is the bare system call: ThreadSanitizer takes the
+/// library's mmap for a write to every byte, and would report the application's threads.
+bool replace_pages(std::span<std::byte> pages, int file, std::size_t offset) noexcept {
+  return ::syscall(SYS_mmap, pages.data(), pages.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   offset) != -1;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<MovedPages>> MovedPages::move(std::span<std::byte> pages, int file, WriteHold hold) {
@@ -133,8 +140,7 @@ Status MovedPages::move_pieces(int file) {
       copied[index] = load(before[index]);
       after[index] = copied[index];
     }
-    if (::mmap(pages_.data() + at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
-               static_cast<off_t>(at)) == MAP_FAILED) {
+    if (!replace_pages({pages_.data() + at, bytes}, file, at)) {
       return cannot_move(pages_.size());
     }
     moved_bytes_ += bytes;
