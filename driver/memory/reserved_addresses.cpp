@@ -15,14 +15,19 @@ namespace {
 constexpr std::uint64_t most_window_bytes = 1ULL << 30U;
 constexpr int reservation_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// 0: not to be had there.
+/// 0: not to be had there. The address is a hint, which the kernel follows where nothing is mapped; a fixed
+/// address would be one that ThreadSanitizer cannot refuse and has no shadow for.
 std::uintptr_t reserve_at(std::uintptr_t wanted, std::uint64_t bytes) noexcept {
-  void* memory = ::mmap(reinterpret_cast<void*>(wanted), bytes, PROT_NONE,
-                        reservation_flags | MAP_FIXED_NOREPLACE, -1, 0);
+  // Where the processor has 57-bit addresses, such a hint is what makes the kernel use them; the registry
+  // has 47.
+  if (wanted >= ReservedAddresses::most_bytes || bytes > ReservedAddresses::most_bytes - wanted) {
+    return 0;
+  }
+  void* memory = ::mmap(reinterpret_cast<void*>(wanted), bytes, PROT_NONE, reservation_flags, -1, 0);
   if (memory == MAP_FAILED) {
     return 0;
   }
-  if (reinterpret_cast<std::uintptr_t>(memory) != wanted) {  // a kernel that does not know the flag
+  if (reinterpret_cast<std::uintptr_t>(memory) != wanted) {
     ::munmap(memory, bytes);
     return 0;
   }
