@@ -30,6 +30,9 @@ if(DATUM_SANITIZE)
   # descriptors, as some tests do, for a wrong address.
   add_compile_options(-fsanitize=${DATUM_SANITIZE} -fno-sanitize-recover=all -fno-sanitize=vptr -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${DATUM_SANITIZE})
+  # A report needs lines, not variables, and these builds are made to run once: a third less time to compile.
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O1 -g1")
 else()
   # The sanitizers intercept the plain functions, not the fortified ones: fortify only without them.
   add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
