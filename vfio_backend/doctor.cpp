@@ -138,7 +138,9 @@ Check check_permission(Syscalls& syscalls, const std::optional<PciDevice>& devic
       refusal = std::move(trouble);
     }
   }
-  if (refusal) {
+  if (refusal && refusal->code == ErrorCode::dependency_unavailable) {
+    check.finding = "there is no node to ask for; see the kernel interface";
+  } else if (refusal) {
     fail(check, *std::move(refusal));
   }
   return check;

@@ -53,9 +53,12 @@ Interrupts::Interrupts(Interrupts&& other) noexcept
       request_(std::move(other.request_)) {}
 
 Interrupts::~Interrupts() {
-  if (device_fd_ < 0) {
-    return;
+  if (device_fd_ >= 0) {
+    disconnect();
   }
+}
+
+void Interrupts::disconnect() noexcept {
   for (const unsigned index : {VFIO_PCI_MSIX_IRQ_INDEX, VFIO_PCI_ERR_IRQ_INDEX, VFIO_PCI_REQ_IRQ_INDEX}) {
     const bool in_use = index == VFIO_PCI_MSIX_IRQ_INDEX  ? !vectors_.empty()
                         : index == VFIO_PCI_ERR_IRQ_INDEX ? error_.valid()

@@ -31,8 +31,10 @@ class Interrupts {
   Interrupts& operator=(Interrupts&&) = delete;
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
-  /// Takes the vectors from the kernel first, then closes the descriptors.
+  /// disconnect(), then closes the descriptors.
   ~Interrupts();
+  /// Takes vectors and notices from the kernel. What was raised stays to be seen.
+  void disconnect() noexcept;
 
   [[nodiscard]] unsigned vectors() const noexcept { return static_cast<unsigned>(vectors_.size()); }
 

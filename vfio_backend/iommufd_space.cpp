@@ -146,13 +146,13 @@ Result<OwnedFd> open_node(Syscalls& syscalls, const PciDevice& device, const std
   return OwnedFd(syscalls, fd);
 }
 
-/// The kernel answers EINVAL if the device is bound already, and EBUSY if its group is not viable or was
-/// opened in the older way.
+/// The kernel answers EINVAL if the device is bound already, EPERM if somebody else owns its group's DMA, be
+/// it a driver or another user, and EBUSY if the group was opened in the older way.
 Error bind_refused(Syscalls& syscalls, const PciDevice& device, int error_number) {
-  if (error_number == EBUSY && !device.obstacles().empty()) {
+  if ((error_number == EBUSY || error_number == EPERM) && !device.obstacles().empty()) {
     return group_not_viable(device);
   }
-  if (error_number == EBUSY || error_number == EINVAL) {
+  if (error_number == EBUSY || error_number == EINVAL || error_number == EPERM) {
     return device_in_use(syscalls, device,
                          error_number == EBUSY ? device.group_node() : device.device_node());
   }

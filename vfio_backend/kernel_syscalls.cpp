@@ -1,7 +1,9 @@
 // The one file of the backend that calls the kernel.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -9,6 +11,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <datum/base/unique_fd.hpp>
 
 #include "vfio_backend/syscalls.hpp"
 
@@ -52,6 +56,36 @@ class KernelSyscalls final : public Syscalls {
   }
 
   void munmap(void* base, std::size_t bytes) noexcept override { ::munmap(base, bytes); }
+
+  int cover(void* base, std::size_t bytes) noexcept override {
+    // One piece of memory, seen again and again: a window onto a card may be larger than what the process may
+    // have.
+    constexpr std::size_t most_piece_bytes = 2U << 20U;
+    const std::size_t piece_bytes = std::min(bytes, most_piece_bytes);
+    const UniqueFd ones(::memfd_create("datum-lost-card", MFD_CLOEXEC));
+    if (!ones.valid() || ::ftruncate(ones.get(), static_cast<off_t>(piece_bytes)) != 0) {
+      return -errno;
+    }
+    void* const piece = ::mmap(nullptr, piece_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ones.get(), 0);
+    if (piece == MAP_FAILED) {
+      return -errno;
+    }
+    std::memset(piece, 0xff, piece_bytes);
+    ::munmap(piece, piece_bytes);
+    for (std::size_t done = 0; done < bytes; done += piece_bytes) {
+      // Private: a write stays where it was made, and every other place reads ones.
+      if (::mmap(static_cast<std::byte*>(base) + done, std::min(piece_bytes, bytes - done),
+                 PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, ones.get(), 0) == MAP_FAILED) {
+        return -errno;
+      }
+    }
+    return 0;
+  }
+
+  int hollow(int fd) noexcept override {
+    const UniqueFd nothing(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+    return nothing.valid() && ::dup3(nothing.get(), fd, O_CLOEXEC) == fd ? 0 : -errno;
+  }
 
   ssize_t pread(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept override {
     return without_signals([&] { return ::pread(fd, to, bytes, static_cast<off_t>(offset)); });

@@ -74,6 +74,15 @@ std::uint64_t RegionBar::mapped_bytes() const noexcept {
   return bytes;
 }
 
+Status RegionBar::abandon() noexcept {
+  for (const MappedArea& area : areas_) {
+    if (const int result = syscalls_.cover(area.mapping.data(), area.bytes); result < 0) {
+      return Error{ErrorCode::out_of_host_memory, -result, "a window onto the card cannot be covered", {}};
+    }
+  }
+  return {};
+}
+
 RegionBar::Stretch RegionBar::stretch_at(std::uint64_t offset, std::uint64_t most_bytes) const noexcept {
   const auto after = std::ranges::upper_bound(areas_, offset, {}, &MappedArea::offset);
   if (after != areas_.begin()) {

@@ -42,6 +42,10 @@ class RegionBar final : public board::Bar {
 
   [[nodiscard]] std::uint64_t mapped_bytes() const noexcept;
 
+  /// Lets go of the device's memory: mapped areas read all ones, writes have no effect on the card. Other
+  /// threads may be at it.
+  Status abandon() noexcept;
+
  private:
   struct MappedArea {
     std::uint64_t offset;

@@ -22,6 +22,11 @@ class Syscalls {
   /// MAP_SHARED, anywhere.
   virtual int mmap(int fd, std::uint64_t offset, std::size_t bytes, int protection, void** base) noexcept = 0;
   virtual void munmap(void* base, std::size_t bytes) noexcept = 0;
+  /// Puts memory of this process, all ones, over a range that `mmap` gave. Who accesses it meanwhile meets
+  /// the old or the new, and no gap. The range is unmapped as before.
+  virtual int cover(void* base, std::size_t bytes) noexcept = 0;
+  /// Closes what `fd` leads to and keeps the number: from then on every read, write and ioctl of it fails.
+  virtual int hollow(int fd) noexcept = 0;
   virtual ssize_t pread(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept = 0;
   virtual ssize_t pwrite(int fd, const void* from, std::size_t bytes, std::uint64_t offset) noexcept = 0;
   virtual ssize_t read(int fd, void* to, std::size_t bytes) noexcept = 0;

@@ -151,6 +151,20 @@ VfioFunction::~VfioFunction() {
   static_cast<void>(config_.set_bus_master(false));
 }
 
+/// The kernel waits without a bound for everybody who has the card open, and so does whoever unbinds it.
+void VfioFunction::give_up() noexcept {
+  std::call_once(asked_back_, [this] {
+    static_cast<void>(config_.set_bus_master(false));
+    interrupts_.disconnect();
+    for (const std::unique_ptr<RegionBar>& bar : bars_) {
+      if (bar != nullptr && !bar->abandon()) {
+        return;  // the mapping holds the card anyway
+      }
+    }
+    given_up_ = syscalls_.hollow(device_fd_.get()) == 0;
+  });
+}
+
 Error VfioFunction::lost(std::string reason) const {
   return make_error(ErrorCode::device_lost, fmt::format("{} is lost: {}", device_.description(), reason));
 }
@@ -239,6 +253,11 @@ Status VfioFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
                       fmt::format("there is no mapping of exactly {} bytes at IOVA {:#x}", bytes, raw(iova)));
   }
   Result<std::uint64_t> unmapped = space_->unmap(iova, bytes);
+  if (!unmapped && given_up_) {
+    // The card reaches nothing any more, and the older interface has forgotten its mappings.
+    mappings_.remove(iova);
+    return {};
+  }
   if (!unmapped) {
     return std::move(unmapped).error();
   }
@@ -318,6 +337,7 @@ Status VfioFunction::reset(board::ResetKind kind) {
 Status VfioFunction::health() {
   const KernelNotice notice = interrupts_.notice();
   if (notice.request) {
+    give_up();
     return lost("the kernel asked for it back, because its driver is being unbound or it is being removed");
   }
   if (!config_.answers()) {

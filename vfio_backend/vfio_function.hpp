@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,7 +19,8 @@ namespace datum::vfio {
 
 /// VFIO tells nobody of IOMMU faults, so `take_dma_faults` is always empty; the kernel's log has them. A
 /// register access to a card that was pulled out reads all ones; the kernel keeps the mapping until it is
-/// closed, so it raises no SIGBUS, and no handler is installed.
+/// closed, so it raises no SIGBUS, and no handler is installed. A card that the kernel asks back is closed by
+/// the next `health` or `wait`, whoever still names it: it is lost, and its registers read all ones.
 class VfioFunction final : public board::PcieFunction {
  public:
   /// Opens the card that `address` names. Errors: those of parse_card_address, look_up_device, check_usable,
@@ -62,6 +64,7 @@ class VfioFunction final : public board::PcieFunction {
   static Result<Parts> open_parts(Syscalls& syscalls, const PciDevice& device, OpenedDevice opened);
   void describe(const CardAddress& address);
   Error lost(std::string reason) const;
+  void give_up() noexcept;
   Status map_locked_file(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
                          board::DmaAccess access);
 
@@ -78,6 +81,8 @@ class VfioFunction final : public board::PcieFunction {
   std::mutex mappings_mutex_;
   MappingTable mappings_;
   std::mutex reset_mutex_;
+  std::once_flag asked_back_;
+  std::atomic<bool> given_up_ = false;
 };
 
 }  // namespace datum::vfio

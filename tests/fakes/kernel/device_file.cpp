@@ -117,7 +117,7 @@ int DeviceFile::bind(void* argument) {
     return -EINVAL;
   }
   if (!machine_.group_is_viable(slot_.group)) {
-    return -EBUSY;
+    return -EPERM;
   }
   iommufd_ = std::move(iommufd);
   bound_ = true;

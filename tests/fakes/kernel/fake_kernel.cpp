@@ -1,6 +1,7 @@
 #include "tests/fakes/kernel/fake_kernel.hpp"
 
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -160,6 +161,31 @@ void FakeKernel::munmap(void* base, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   ::munmap(base, bytes);
   --machine.live_mappings;
+}
+
+int FakeKernel::cover(void* base, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int failure = due_failure(); failure != 0) {
+    return failure;
+  }
+  if (::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != base) {
+    return -errno;
+  }
+  std::memset(base, 0xff, bytes);
+  return 0;
+}
+
+int FakeKernel::hollow(int fd) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (const int failure = due_failure(); failure != 0) {
+    return failure;
+  }
+  const std::shared_ptr<OpenFile> last = look_up(fd);
+  if (last == nullptr) {
+    return -EBADF;
+  }
+  files_[fd] = std::make_shared<OpenFile>();
+  return 0;
 }
 
 ssize_t FakeKernel::pread(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept {

@@ -49,6 +49,8 @@ class FakeKernel final : public vfio::Syscalls, private FileTable {
   int ioctl(int fd, unsigned long request, void* argument) noexcept override;
   int mmap(int fd, std::uint64_t offset, std::size_t bytes, int protection, void** base) noexcept override;
   void munmap(void* base, std::size_t bytes) noexcept override;
+  int cover(void* base, std::size_t bytes) noexcept override;
+  int hollow(int fd) noexcept override;
   ssize_t pread(int fd, void* to, std::size_t bytes, std::uint64_t offset) noexcept override;
   ssize_t pwrite(int fd, const void* from, std::size_t bytes, std::uint64_t offset) noexcept override;
   ssize_t read(int fd, void* to, std::size_t bytes) noexcept override;

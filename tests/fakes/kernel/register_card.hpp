@@ -10,7 +10,7 @@
 
 namespace datum::test {
 
-class RegisterCard final : public PciCard {
+class RegisterCard : public PciCard {
  public:
   // Registers of BAR0. Its first page has MAGIC and APERTURE_FIXED_BYTES where a board has them.
   static constexpr std::uint64_t scratch = 0x1008;      ///< 64 bits

@@ -89,6 +89,10 @@ class PciSysfs final : public vfio::Syscalls {
 
   void munmap(void*, std::size_t) noexcept override {}
 
+  int cover(void*, std::size_t) noexcept override { return -ENOSYS; }
+
+  int hollow(int) noexcept override { return -ENOSYS; }
+
   ssize_t read(int, void*, std::size_t) noexcept override { return -EBADF; }
 
   int eventfd() noexcept override { return -EMFILE; }

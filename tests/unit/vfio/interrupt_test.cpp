@@ -114,6 +114,20 @@ TEST_P(SettingInterruptsUp, a_card_without_interrupts_is_refused) {
   EXPECT_EQ(refused().code, ErrorCode::unsupported_feature);
 }
 
+TEST_P(SettingInterruptsUp,
+       opened_and_closed_a_hundred_times_no_descriptor_is_left_and_each_interrupt_arrives) {
+  for (int round = 0; round < 100; ++round) {
+    open_it();
+    registers().write32(RegisterCard::raise, 1);
+    const auto outcome = function_->wait(1, -1, in_ms(1000));
+    ASSERT_TRUE(outcome);
+    ASSERT_EQ(*outcome, board::WaitOutcome::interrupt) << round;
+    registers().write32(RegisterCard::raise, 2);  // nobody waits for this one any more
+    function_.reset();
+    ASSERT_EQ(kernel_.open_descriptors(), 0U) << round;
+  }
+}
+
 TEST_P(SettingInterruptsUp, many_vectors_are_no_trouble) {
   plug({.vectors = 66});
   open_it();

@@ -80,6 +80,45 @@ TEST_P(Loss, the_kernels_request_ends_every_wait_with_the_reason) {
   expect_lost("the kernel asked for it back");
 }
 
+TEST_P(Loss, a_card_that_the_kernel_asked_for_is_closed_though_the_function_lives) {
+  function_.reset();
+  plug({.registers_in_memory = true});
+  open_it();
+  board::Bar& kept = registers();
+  board::Bar& window = memory();
+  Mapping host = host_pages(0x1000);
+  ASSERT_TRUE(function_->dma_map(Iova{0x10000}, host.span(), board::DmaAccess::read_write));
+  EXPECT_TRUE(slot_->opened);
+  FakeKernel::signal(slot_->request_fd);
+  expect_lost("the kernel asked for it back");
+  EXPECT_FALSE(slot_->opened) << "the kernel has it";
+  EXPECT_FALSE(card_->bus_master());
+  EXPECT_TRUE(slot_->vector_fds.empty());
+  EXPECT_EQ(kept.read32(0), ~0U);
+  EXPECT_EQ(window.read64(0x100), ~0ULL);
+  kept.write32(RegisterCard::scratch, 5);
+  EXPECT_NE(card_->registers()[RegisterCard::scratch], std::byte{5})
+      << "what is written does not reach the card";
+  EXPECT_TRUE(function_->dma_unmap(Iova{0x10000}, 0x1000));
+  EXPECT_FALSE(function_->reset(board::ResetKind::function));
+  const auto outcome = function_->wait(0, -1, board::no_deadline);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::device_lost);
+  expect_lost("the kernel asked for it back");
+}
+
+TEST_P(Loss, a_card_that_cannot_be_closed_is_lost_all_the_same) {
+  for (unsigned nth = 1; nth < 12; ++nth) {
+    function_.reset();
+    open_it();
+    FakeKernel::signal(slot_->request_fd);
+    kernel_.fail_call(nth + 1, ENOMEM);  // behind the look at the notices
+    expect_lost("the kernel asked for it back");
+    kernel_.fail_call(~0U, 0);
+  }
+  kernel_.machine.complaints.clear();  // that the fake could not be told to stop is one
+}
+
 TEST_P(Loss, an_error_report_is_a_loss_until_a_reset) {
   FakeKernel::signal(slot_->error_fd);
   expect_lost("uncorrectable PCIe error");

@@ -147,6 +147,39 @@ TEST_P(Regions, an_area_that_cannot_be_mapped_is_accessed_through_the_kernel) {
   EXPECT_EQ(std::memcmp(got.data(), bytes.data() + 0xffe, got.size()), 0);
 }
 
+/// A card whose memory is smaller than a page, or not of whole pages.
+class SmallCard final : public RegisterCard {
+ public:
+  explicit SmallCard(std::uint64_t bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] std::array<CardBar, 6> bars() const override {
+    std::array<CardBar, 6> all = RegisterCard::bars();
+    all[2].size_bytes = bytes_;
+    return all;
+  }
+
+ private:
+  std::uint64_t bytes_;
+};
+
+TEST_P(Regions, bars_smaller_than_a_page_or_not_of_whole_pages_are_accessed_whole) {
+  for (const std::uint64_t bytes : {256U, 2048U, 16384U, 16640U}) {
+    function_.reset();
+    kernel_.machine.slots.clear();
+    card_ = std::make_shared<SmallCard>(bytes);
+    slot_ = &kernel_.plug(card_pci, card_group, card_);
+    open_it();
+    EXPECT_EQ(memory().size_bytes(), bytes);
+    EXPECT_EQ(mapped_bytes(2), align_down(bytes, small_page_bytes)) << "the rest goes through the kernel";
+    memory().write64(bytes - 8, bytes);
+    EXPECT_EQ(memory().read64(bytes - 8), bytes);
+    EXPECT_EQ(memory().read32(bytes), ~0U);
+    std::uint64_t in_card = 0;
+    std::memcpy(&in_card, card_->memory() + bytes - 8, sizeof in_card);
+    EXPECT_EQ(in_card, bytes);
+  }
+}
+
 TEST_P(Regions, bars_that_do_not_exist_or_belong_to_the_kernel_are_not_available) {
   open_it();
   for (const unsigned index : {1U, 3U, 5U, 6U, ~0U}) {
