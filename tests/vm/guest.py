@@ -45,6 +45,7 @@ class Machine:
     parts: Path
     iommu: str = "intel48"
     sockets: list[Path] = field(default_factory=list)
+    neighbour: bool = False  # the first card shares its IOMMU group with a serial port
     memory_mib: int = 1024
     processors: int = 2
 
@@ -109,9 +110,8 @@ class BoardServer:
             time.sleep(0.02)
         return self
 
-    def kill(self) -> None:
-        assert self._process is not None
-        self._process.kill()
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
@@ -137,9 +137,14 @@ def qemu_command(machine: Machine, initramfs: Path, console: Path) -> list[str]:
                "-serial", f"file:{console}", "-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output",
                *IOMMUS[machine.iommu]]
     for number, socket in enumerate(machine.sockets):
-        command += ["-device", f"pcie-root-port,id=port{number},bus=pcie.0,chassis={number + 1},slot={number + 1}",
-                    "-device", '{"driver":"vfio-user-pci","bus":"port%d","id":"card%d","socket":{"type":"unix","path":"%s"}}'
-                    % (number, number, socket)]
+        command += ["-device", f"pcie-root-port,id=port{number},bus=pcie.0,chassis={number + 1},slot={number + 1}"]
+        bus = f"port{number}"
+        if machine.neighbour and number == 0:
+            # Behind a conventional bridge an IOMMU cannot tell devices apart: they are one group.
+            command += ["-device", f"pcie-pci-bridge,id=bridge,bus={bus}", "-device", "pci-serial,bus=bridge,addr=2"]
+            bus = "bridge"
+        command += ["-device", '{"driver":"vfio-user-pci","bus":"%s","id":"card%d","addr":"%s","socket":{"type":"unix","path":"%s"}}'
+                    % (bus, number, "1" if bus == "bridge" else "0", socket)]
     return command + ["-kernel", str(machine.parts / "vmlinux"), "-initrd", str(initramfs), "-append", KERNEL_ARGUMENTS]
 
 

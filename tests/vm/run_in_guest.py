@@ -31,6 +31,8 @@ def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--board", action="append", default=[], metavar="ADDRESS",
                         help="a card of the guest, such as rtl: or model:memory=1G; may be repeated")
     parser.add_argument("--iommu", choices=sorted(IOMMUS), default="intel48")
+    parser.add_argument("--neighbour", action="store_true", help="the first card shares its IOMMU group with a serial port")
+    parser.add_argument("--unbound", action="store_true", help="leave the cards without a driver")
     parser.add_argument("--user", action="store_true", help=f"as an ordinary user who may lock {MEMLOCK_KIB // 1024} MiB")
     parser.add_argument("--file", action="append", default=[], type=Path, metavar="PATH",
                         help="a further file for the guest, under the same name; a library with what it needs")
@@ -87,6 +89,7 @@ def guest_files(arguments: argparse.Namespace) -> Initramfs:
         "card_vendor": CARD_VENDOR,
         "card_device": CARD_DEVICE,
         "unsafe_interrupts": int(arguments.iommu == "virtio"),
+        "bind_cards": int(not arguments.unbound),
         "as_user": int(arguments.user),
         "memlock_kib": MEMLOCK_KIB,
         "show_log": int(arguments.kernel_log),
@@ -111,7 +114,7 @@ def main() -> int:
         for number, board in enumerate(arguments.board):
             server = BoardServer(arguments.server, board, folder / f"card{number}.sock", folder / f"card{number}.log")
             sockets.append(stack.enter_context(server).socket)
-        machine = Machine(arguments.parts, arguments.iommu, sockets, arguments.memory)
+        machine = Machine(arguments.parts, arguments.iommu, sockets, arguments.neighbour, arguments.memory)
         status = run_guest(machine, files, folder, arguments.timeout)
         if arguments.kernel_log:
             sys.stderr.write((folder / "console").read_text(errors="replace"))
