@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
 #include <string>
 #include <sys/mman.h>
@@ -180,20 +181,44 @@ Iova HostPiece::iova(const DmaMap& dma) const noexcept {
   return Iova{};
 }
 
-Result<HostPages> HostPool::take_block(unsigned order) {
+Status HostPool::add_slab() {
+  Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, piece_bytes, piece_bytes);
+  if (!piece.ok()) {
+    return std::move(piece).error();
+  }
+  auto owners = std::make_unique<PageOwners>();
+  const std::uint32_t slab = blocks_.add_slab();
+  if (slab >= slabs_.size()) {
+    slabs_.resize(slab + 1);
+    owners_.resize(slab + 1);
+  }
+  slabs_[slab] = std::move(*piece);
+  owners_[slab] = std::move(owners);
+  return {};
+}
+
+/// Clears what somebody else left in the block.
+void HostPool::hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept {
+  std::byte* host = slabs_[block.slab]->host() + block.page * small_page_bytes;
+  for (std::uint32_t& had :
+       std::span(*owners_[block.slab]).subspan(block.page, std::size_t{1} << block.order)) {
+    if (had != owner && had != owner_nobody) {
+      std::memset(host, 0, small_page_bytes);
+    }
+    had = owner;
+    host += small_page_bytes;
+  }
+}
+
+Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner) {
   std::optional<BuddyBlock> block = blocks_.take(order);
   if (!block) {
-    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, piece_bytes, piece_bytes);
-    if (!piece.ok()) {
-      return std::move(piece).error();
+    if (Status added = add_slab(); !added.ok()) {
+      return std::move(added).error();
     }
-    const std::uint32_t slab = blocks_.add_slab();
-    if (slab >= slabs_.size()) {
-      slabs_.resize(slab + 1);
-    }
-    slabs_[slab] = std::move(*piece);
     block = blocks_.take(order);
   }
+  hand_over(*block, owner);
   if (block->slab == spare_slab_) {
     spare_slab_ = AddressRange::no_slab;
   }
@@ -209,18 +234,19 @@ void HostPool::release_block(const HostPages& pages) noexcept {
   if (spare_slab_ != AddressRange::no_slab && spare_slab_ != pages.block.slab) {
     blocks_.remove_slab(pages.block.slab);
     slabs_[pages.block.slab].reset();
+    owners_[pages.block.slab].reset();
     return;
   }
   spare_slab_ = pages.block.slab;
 }
 
-Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment,
-                                 std::span<DmaMap* const> maps) {
+Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,
+                                 std::uint32_t owner) {
   const std::uint64_t whole = align_up(bytes, small_page_bytes);
   const std::scoped_lock lock(mutex_);
   HostPages pages;
   if (whole <= piece_bytes / 2 && alignment <= piece_bytes / 2) {
-    Result<HostPages> block = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)));
+    Result<HostPages> block = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)), owner);
     if (!block.ok()) {
       return block;
     }

@@ -2,6 +2,7 @@
 // once.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -105,6 +106,8 @@ struct HostPages {
 class HostPool {
  public:
   static constexpr std::uint64_t piece_bytes = large_page_bytes;
+  /// Stands for the driver's own use among the numbers of contexts, which begin at 1.
+  static constexpr std::uint32_t owner_driver = ~0U;
 
   explicit HostPool(AddressWindow& window) : window_(window) {}
 
@@ -113,8 +116,9 @@ class HostPool {
 
   /// Whole pages of at least `bytes` > 0, reachable for the board of each of `maps`. `alignment` is a power
   /// of two up to AddressWindow::max_alignment_bytes. out_of_host_memory: the message names the limit.
-  /// Contents are what they were.
-  Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps);
+  /// A page reads as zero, or as what `owner` left in it: nothing of another owner's is ever seen.
+  Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,
+                         std::uint32_t owner = owner_driver);
   /// No board may be able to reach the pages any longer.
   void release(const HostPages& pages) noexcept;
   /// The file that holds exactly `pages`, of which nobody else has a descriptor; empty: they share one with
@@ -126,7 +130,12 @@ class HostPool {
   void forget_board(DmaMap& dma) noexcept;
 
  private:
-  Result<HostPages> take_block(unsigned order);
+  using PageOwners = std::array<std::uint32_t, BuddyPages::slab_pages>;
+  static constexpr std::uint32_t owner_nobody = 0;
+
+  Result<HostPages> take_block(unsigned order, std::uint32_t owner);
+  Status add_slab();
+  void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept;
   void release_block(const HostPages& pages) noexcept;
   [[nodiscard]] bool may_keep_file() const noexcept;
   void drop_last_large() noexcept;
@@ -138,6 +147,7 @@ class HostPool {
   std::vector<std::unique_ptr<HostPiece>> large_;
   std::size_t kept_files_ = 0;
   std::uint32_t spare_slab_ = AddressRange::no_slab;
+  std::vector<std::unique_ptr<PageOwners>> owners_;  ///< by slab: whose bytes each page holds
 };
 
 }  // namespace datum

@@ -29,12 +29,12 @@ Result<std::shared_ptr<MemoryBacking>> MemoryBacking::take_device(AddressWindow&
 }
 
 Result<std::shared_ptr<MemoryBacking>> MemoryBacking::take_host(HostPool& pool, std::span<DmaMap* const> maps,
-                                                                std::uint64_t bytes,
-                                                                std::uint64_t alignment) {
+                                                                std::uint64_t bytes, std::uint64_t alignment,
+                                                                std::uint32_t owner) {
   struct Makeable : MemoryBacking {};
 
   std::shared_ptr<MemoryBacking> backing = std::make_shared<Makeable>();
-  Result<HostPages> pages = pool.take(bytes, alignment, maps);
+  Result<HostPages> pages = pool.take(bytes, alignment, maps, owner);
   if (!pages.ok()) {
     return std::move(pages).error();
   }

@@ -36,9 +36,10 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   /// Pages of a board's memory and the addresses that stand for them.
   static Result<std::shared_ptr<MemoryBacking>> take_device(AddressWindow& window, DeviceHeap& heap,
                                                             std::uint64_t bytes, std::uint64_t alignment);
-  /// Host memory, at its own address for everybody.
+  /// Host memory, at its own address for everybody. `owner` is the number of the context.
   static Result<std::shared_ptr<MemoryBacking>> take_host(HostPool& pool, std::span<DmaMap* const> maps,
-                                                          std::uint64_t bytes, std::uint64_t alignment);
+                                                          std::uint64_t bytes, std::uint64_t alignment,
+                                                          std::uint32_t owner);
   /// Memory of another process, or of this one once more.
   static std::shared_ptr<MemoryBacking> take_imported(std::unique_ptr<ImportedMemory> imported);
   ~MemoryBacking();

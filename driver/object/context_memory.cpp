@@ -138,14 +138,14 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_host_pages(std::uint64_t by
   std::transform(devices_.begin(), devices_.end(), maps.begin(),
                  [](Device* device) { return &device->dma(); });
   Result<std::shared_ptr<MemoryBacking>> backing =
-      MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment);
+      MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment, id_);
   if (backing.ok()) {
     return backing;
   }
   for (Device* device : devices_) {
     static_cast<void>(device->drain_quarantine());
   }
-  return MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment);
+  return MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment, id_);
 }
 
 Result<void*> Context::allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,

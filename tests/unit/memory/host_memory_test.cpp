@@ -64,6 +64,24 @@ TEST_F(HostMemory, given_large_memory_then_it_is_a_piece_of_its_own_in_the_windo
   EXPECT_DEATH(*reinterpret_cast<volatile char*>(host) = 1, "");
 }
 
+TEST_F(HostMemory, given_pages_of_one_owner_when_another_takes_them_then_they_are_zero) {
+  DmaMap* const maps[] = {&dma_};
+  const HostPages neighbour = *pool_.take(4096, 1, maps, 1);
+  HostPages pages = *pool_.take(8192, 1, maps, 1);
+  std::byte* const host = pages.host;
+  std::memset(host, 7, 8192);
+  pool_.release(pages);
+  pages = *pool_.take(8192, 1, maps, 1);
+  ASSERT_EQ(pages.host, host);
+  EXPECT_EQ(std::count(host, host + 8192, std::byte{7}), 8192) << "within one owner nothing is cleared";
+  pool_.release(pages);
+  pages = *pool_.take(8192, 1, maps, 2);
+  ASSERT_EQ(pages.host, host);
+  EXPECT_EQ(std::count(host, host + 8192, std::byte{0}), 8192);
+  pool_.release(pages);
+  pool_.release(neighbour);
+}
+
 TEST_F(HostMemory, given_an_alignment_then_host_addresses_have_it) {
   for (std::uint64_t alignment = 4096; alignment <= 64 * mib; alignment *= 2) {
     const HostPages pages = *take(4096, alignment);
