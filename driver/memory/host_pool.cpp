@@ -163,6 +163,15 @@ Status HostPiece::map_for(DmaMap& dma) {
   return {};
 }
 
+Status HostPiece::map_for_all(std::span<DmaMap* const> maps) {
+  for (DmaMap* dma : maps) {
+    if (Status mapped = map_for(*dma); !mapped.ok()) {
+      return mapped;
+    }
+  }
+  return {};
+}
+
 void HostPiece::unmap_for(DmaMap& dma) noexcept {
   const auto found = std::find_if(boards_.begin(), boards_.end(),
                                   [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
@@ -240,44 +249,53 @@ void HostPool::release_block(const HostPages& pages) noexcept {
   spare_slab_ = pages.block.slab;
 }
 
-Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,
-                                 std::uint32_t owner) {
-  const std::uint64_t whole = align_up(bytes, small_page_bytes);
+Result<HostPages> HostPool::take_small(std::uint64_t whole, std::uint64_t alignment,
+                                       std::span<DmaMap* const> maps, std::uint32_t owner) {
   const std::scoped_lock lock(mutex_);
-  HostPages pages;
-  if (whole <= piece_bytes / 2 && alignment <= piece_bytes / 2) {
-    Result<HostPages> block = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)), owner);
-    if (!block.ok()) {
-      return block;
-    }
-    pages = *block;
-  } else {
-    large_.reserve(large_.size() + 1);
-    Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment, may_keep_file());
-    if (!piece.ok()) {
-      return std::move(piece).error();
-    }
-    large_.push_back(std::move(*piece));
-    kept_files_ += large_.back()->has_file() ? 1 : 0;
-    pages = {large_.back().get(), large_.back()->host(), whole, {}, true};
+  Result<HostPages> pages = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)), owner);
+  if (!pages.ok()) {
+    return pages;
   }
-  for (DmaMap* dma : maps) {
-    if (Status mapped = pages.piece->map_for(*dma); !mapped.ok()) {
-      if (pages.whole_piece) {
-        drop_last_large();
-      } else {
-        release_block(pages);
-      }
-      return std::move(mapped).error();
-    }
+  if (Status mapped = pages->piece->map_for_all(maps); !mapped.ok()) {
+    release_block(*pages);
+    return std::move(mapped).error();
   }
-  if (!pages.piece->has_file()) {
-    pages.piece->close_file();
-  }
+  pages->piece->close_file();
   return pages;
 }
 
+/// The kernel takes its time over a large piece, page by page; others are served meanwhile.
+Result<HostPages> HostPool::take_large(std::uint64_t whole, std::uint64_t alignment,
+                                       std::span<DmaMap* const> maps) {
+  const bool wish_for_file = [&] {
+    const std::scoped_lock lock(mutex_);
+    return may_keep_file();
+  }();
+  Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment, wish_for_file);
+  if (!piece.ok()) {
+    return std::move(piece).error();
+  }
+  if (Status mapped = (*piece)->map_for_all(maps); !mapped.ok()) {
+    return std::move(mapped).error();
+  }
+  const std::scoped_lock lock(mutex_);
+  if (!(*piece)->has_file() || !may_keep_file()) {
+    (*piece)->close_file();
+  }
+  large_.push_back(std::move(*piece));
+  kept_files_ += large_.back()->has_file() ? 1 : 0;
+  return HostPages{large_.back().get(), large_.back()->host(), whole, {}, true};
+}
+
+Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,
+                                 std::uint32_t owner) {
+  const std::uint64_t whole = align_up(bytes, small_page_bytes);
+  const bool small = whole <= piece_bytes / 2 && alignment <= piece_bytes / 2;
+  return small ? take_small(whole, alignment, maps, owner) : take_large(whole, alignment, maps);
+}
+
 void HostPool::release(const HostPages& pages) noexcept {
+  std::unique_ptr<HostPiece> gone;  // ends without the lock
   const std::scoped_lock lock(mutex_);
   if (!pages.whole_piece) {
     release_block(pages);
@@ -287,8 +305,10 @@ void HostPool::release(const HostPages& pages) noexcept {
     return piece.get() == pages.piece;
   });
   if (found != large_.end()) {
-    std::swap(*found, large_.back());
-    drop_last_large();
+    gone = std::move(*found);
+    *found = std::move(large_.back());
+    large_.pop_back();
+    kept_files_ -= gone->has_file() ? 1 : 0;
   }
 }
 
@@ -307,11 +327,6 @@ UniqueFd HostPool::take_file(const HostPages& pages) noexcept {
   UniqueFd file = pages.whole_piece ? pages.piece->take_file() : UniqueFd{};
   kept_files_ -= file.valid() ? 1 : 0;
   return file;
-}
-
-void HostPool::drop_last_large() noexcept {
-  kept_files_ -= large_.back()->has_file() ? 1 : 0;
-  large_.pop_back();
 }
 
 std::size_t HostPool::board_count(const HostPages& pages) noexcept {

@@ -38,6 +38,8 @@ class HostPiece {
 
   /// Makes the piece visible to the board of `dma` if it is not. out_of_host_memory with limit and cure.
   Status map_for(DmaMap& dma);
+  /// For each in turn, until one refuses.
+  Status map_for_all(std::span<DmaMap* const> maps);
 
   /// Boards that are added later see the piece by its addresses: a descriptor for each piece would be too
   /// many.
@@ -119,7 +121,7 @@ class HostPool {
   /// A page reads as zero, or as what `owner` left in it: nothing of another owner's is ever seen.
   Result<HostPages> take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,
                          std::uint32_t owner = owner_driver);
-  /// No board may be able to reach the pages any longer.
+  /// No board may be able to reach the pages any longer; the boards that see them outlive the call.
   void release(const HostPages& pages) noexcept;
   /// The file that holds exactly `pages`, of which nobody else has a descriptor; empty: they share one with
   /// others, or it was not kept. To be taken once.
@@ -133,12 +135,14 @@ class HostPool {
   using PageOwners = std::array<std::uint32_t, BuddyPages::slab_pages>;
   static constexpr std::uint32_t owner_nobody = 0;
 
+  Result<HostPages> take_small(std::uint64_t whole, std::uint64_t alignment, std::span<DmaMap* const> maps,
+                               std::uint32_t owner);
+  Result<HostPages> take_large(std::uint64_t whole, std::uint64_t alignment, std::span<DmaMap* const> maps);
   Result<HostPages> take_block(unsigned order, std::uint32_t owner);
   Status add_slab();
   void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept;
   void release_block(const HostPages& pages) noexcept;
   [[nodiscard]] bool may_keep_file() const noexcept;
-  void drop_last_large() noexcept;
 
   AddressWindow& window_;
   std::mutex mutex_;

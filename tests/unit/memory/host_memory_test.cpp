@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "tests/fakes/held_function.hpp"
 #include "tests/unit/memory/model_board.hpp"
 
 namespace datum {
@@ -80,6 +83,28 @@ TEST_F(HostMemory, given_pages_of_one_owner_when_another_takes_them_then_they_ar
   EXPECT_EQ(std::count(host, host + 8192, std::byte{0}), 8192);
   pool_.release(pages);
   pool_.release(neighbour);
+}
+
+TEST_F(HostMemory,
+       given_a_large_piece_that_the_kernel_is_slow_to_map_when_others_take_pages_then_they_get_them) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  DmaMap* const maps[] = {&slow_dma};
+  const HostPages neighbour = *pool_.take(4096, 1, maps);
+  slow.hold();
+  std::optional<HostPages> large;
+  std::thread stuck([&] { large = *pool_.take(8 * mib, 1, maps); });
+  slow.wait_until_one_is_held();
+  const HostPages small = *pool_.take(4096, 1, maps);  // comes back, though the other is under way
+  pool_.release(small);
+  EXPECT_FALSE(large.has_value());
+  slow.let_go();
+  stuck.join();
+  ASSERT_TRUE(large.has_value());
+  EXPECT_NE(raw(large->iova(slow_dma)), 0U);
+  pool_.release(*large);
+  pool_.release(neighbour);
+  pool_.forget_board(slow_dma);
 }
 
 TEST_F(HostMemory, given_an_alignment_then_host_addresses_have_it) {
