@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -20,6 +20,8 @@
 #include <vector>
 
 #include <fmt/format.h>
+
+#include <datum/base/service_thread.hpp>
 
 #include "driver/device/limits.hpp"
 
@@ -220,18 +222,21 @@ void IpcBroker::Impl::serve(int socket) const {
 }
 
 void IpcBroker::Impl::run() {
+  name_service_thread('i');
+  ApplicationWatch application(4);
   std::vector<pollfd> watched;
   for (;;) {
+    application.look();
     watched.assign({{stop.get(), POLLIN, 0}});
     const std::uint64_t now = now_ns();
-    std::uint64_t left_ns = ~0ULL;
+    auto left_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(ApplicationWatch::interval).count());
     for (const Peer& peer : peers) {
       watched.push_back({peer.socket.get(), POLLIN, 0});
       left_ns = std::min(left_ns, peer.deadline_ns > now ? peer.deadline_ns - now : 0);
     }
     const bool room = peers.size() < limits::ipc_waiting_peers;
     watched.push_back({room ? listening.get() : -1, POLLIN, 0});
-    const int timeout_ms = peers.empty() ? -1 : static_cast<int>(left_ns / limits::ns_per_ms + 1);
+    const auto timeout_ms = static_cast<int>(left_ns / limits::ns_per_ms + 1);
     if (::poll(watched.data(), watched.size(), timeout_ms) < 0 && errno != EINTR) {
       return;
     }
@@ -263,18 +268,12 @@ Result<std::unique_ptr<IpcBroker>> IpcBroker::start(Find find) {
   if (Status listens = impl.listen(); !listens.ok()) {
     return std::move(listens).error();
   }
-  // The application's signals are its own threads' business.
-  sigset_t all{};
-  sigset_t before{};
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_BLOCK, &all, &before);
   try {
+    const BlockedSignals blocked;
     impl.thread = std::thread([&impl] { impl.run(); });
   } catch (const std::exception&) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return make_error(ErrorCode::out_of_host_memory, "no thread to hand out shared memory");
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return broker;
 }
 

@@ -32,6 +32,7 @@ std::vector<datum::test::Scenario> scenarios() {
       {"first_thread_ends_alone", scenario_first_thread_ends_alone},
       {"first_thread_ends_and_atexit_uses_the_api", scenario_first_thread_ends_and_atexit_uses_the_api},
       {"first_thread_ends_with_work_in_flight", scenario_first_thread_ends_with_work_in_flight},
+      {"first_thread_ends_with_memory_exported", scenario_first_thread_ends_with_memory_exported},
       {"thread_works_on_after_the_first", scenario_thread_works_on_after_the_first},
       {"waits_without_descriptors", scenario_waits_without_descriptors},
       {"descriptors_are_closed_by_others", scenario_descriptors_are_closed_by_others},

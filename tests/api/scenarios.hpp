@@ -29,6 +29,7 @@ int scenario_atexit_uses_the_api();
 int scenario_first_thread_ends_alone();
 int scenario_first_thread_ends_and_atexit_uses_the_api();
 int scenario_first_thread_ends_with_work_in_flight();
+int scenario_first_thread_ends_with_memory_exported();
 int scenario_thread_works_on_after_the_first();
 int scenario_waits_without_descriptors();
 int scenario_descriptors_are_closed_by_others();

@@ -44,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                       "exit_with_objects_alive", "exit_with_work_in_flight", "exit_while_a_thread_waits",
                       "static_destructor_uses_the_api", "atexit_uses_the_api", "first_thread_ends_alone",
                       "first_thread_ends_and_atexit_uses_the_api", "first_thread_ends_with_work_in_flight",
-                      "thread_works_on_after_the_first", "waits_without_descriptors",
-                      "descriptors_are_closed_by_others"),
+                      "first_thread_ends_with_memory_exported", "thread_works_on_after_the_first",
+                      "waits_without_descriptors", "descriptors_are_closed_by_others"),
     [](const auto& instance) { return std::string(instance.param); });
 
 /// The few objects that a scenario works with; none is destroyed unless asked for.
@@ -305,6 +305,16 @@ int scenario_first_thread_ends_with_work_in_flight() {
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
   const World world = make_world();
   static_cast<void>(start_endless_work(world));
+  SCENARIO_REQUIRE(other_threads_take_no_signals());
+  ::pthread_exit(nullptr);
+}
+
+int scenario_first_thread_ends_with_memory_exported() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world = make_world();
+  ze_ipc_mem_handle_t handle{};
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(world.context, world.on_device, &handle));
+  // The thread that hands the memory to other processes is the driver's, too.
   SCENARIO_REQUIRE(other_threads_take_no_signals());
   ::pthread_exit(nullptr);
 }
