@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <datum/ze_datum.h>
+#include <datum/ze_ipc_phys_mem_handle_range.h>
 
 #include "driver/api/board_clock.hpp"
 #include "driver/api/driver_version.hpp"
@@ -56,6 +57,7 @@ constexpr std::array extensions = {
     Extension{ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_NAME, ZE_IMAGE_QUERY_ALLOC_PROPERTIES_EXT_VERSION_1_0},
     Extension{ZE_IMAGE_FORMAT_SUPPORT_EXT_NAME, ZE_IMAGE_FORMAT_SUPPORT_EXT_VERSION_1_0},
     Extension{ZE_IPC_MEM_HANDLE_TYPE_EXT_NAME, ZE_IPC_MEM_HANDLE_TYPE_EXT_VERSION_1_0},
+    Extension{ZE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_NAME, ZE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_VERSION_1_0},
     Extension{ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME, ZE_EXTERNAL_MEMMAP_SYSMEM_EXT_VERSION_1_0},
     Extension{ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_SUB_ALLOCATIONS_EXP_VERSION_1_0},
     Extension{ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_VERSION_1_0},

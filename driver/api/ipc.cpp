@@ -1,5 +1,8 @@
 // Memory that processes share: handles, opening, closing.
+#include <cstddef>
 #include <cstring>
+
+#include <datum/ze_ipc_phys_mem_handle_range.h>
 
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
@@ -15,10 +18,12 @@ namespace datum::api {
 namespace {
 
 constexpr ze_ipc_memory_flags_t known_flags = 0x3;
-/// Of API 1.18: several physical memory objects in one handle.
-constexpr unsigned stype_phys_mem_handle_range = 0x0002004b;
 
 static_assert(sizeof(ze_ipc_mem_handle_t) == sizeof(IpcHandleBytes));
+// Of API 1.18, whose programs bring their own header.
+static_assert(sizeof(ze_ipc_phys_mem_handle_range_ext_desc_t) == 24 &&
+              offsetof(ze_ipc_phys_mem_handle_range_ext_desc_t, size) == 16 &&
+              ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC == 0x2004b);
 
 Status check_is_memory(SharedKind kind) {
   return kind != SharedKind::events
@@ -38,7 +43,7 @@ Result<IpcHandle> decode(const ze_ipc_mem_handle_t& handle) {
   return decoded;
 }
 
-/// The file of a handle that decode has read.
+/// The file of a handle that decode has read: of memory, or a list of parts of it.
 Result<OpenedFile> open_memory(const IpcHandle& handle) {
   Result<OpenedFile> file = open_shared_file(handle);
   if (file.ok()) {
@@ -53,7 +58,9 @@ void give(const IpcHandleBytes& bytes, ze_ipc_mem_handle_t& handle) noexcept {
   std::memcpy(handle.data, bytes.data(), bytes.size());
 }
 
-ze_result_t get_handle(ze_context_handle_t hContext, const void* ptr, ze_ipc_mem_handle_t* pIpcHandle) {
+/// With `range` the handle is of the mapped memory from `ptr` on, as long as `range` says.
+ze_result_t get_handle(ze_context_handle_t hContext, const void* ptr, ze_ipc_mem_handle_t* pIpcHandle,
+                       const ze_ipc_phys_mem_handle_range_ext_desc_t* range = nullptr) {
   Context* context = find<Context>(hContext);
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
@@ -65,9 +72,10 @@ ze_result_t get_handle(ze_context_handle_t hContext, const void* ptr, ze_ipc_mem
     return refuse_null_pointer("pIpcHandle");
   }
   // Also a physical memory object's handle, cast to a pointer.
-  const auto* object = find<PhysicalMemory>(ptr);
-  Result<IpcHandleBytes> handle =
-      object != nullptr ? context->export_object(*object) : context->export_allocation(ptr);
+  const auto* object = range == nullptr ? find<PhysicalMemory>(ptr) : nullptr;
+  Result<IpcHandleBytes> handle = range != nullptr    ? context->export_range(ptr, range->size)
+                                  : object != nullptr ? context->export_object(*object)
+                                                      : context->export_allocation(ptr);
   if (!handle.ok()) {
     return answer(handle.error());
   }
@@ -99,16 +107,16 @@ ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext, const 
   if (find<Context>(hContext) == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
-  const ze_result_t code = for_each_extension(pNext, [](ze_structure_type_t stype, const void* structure) {
-    if (stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC) {
-      return check_handle_type(static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure)->typeFlags);
+  const ze_ipc_phys_mem_handle_range_ext_desc_t* range = nullptr;
+  const ze_result_t code = for_each_extension(pNext, [&](ze_structure_type_t stype, const void* structure) {
+    if (stype == ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC) {
+      range = static_cast<const ze_ipc_phys_mem_handle_range_ext_desc_t*>(structure);
     }
-    return static_cast<unsigned>(stype) != stype_phys_mem_handle_range
-               ? ZE_RESULT_SUCCESS
-               : refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
-                        "a handle stands for one allocation and not for a range of several");
+    return stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC
+               ? check_handle_type(static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure)->typeFlags)
+               : ZE_RESULT_SUCCESS;
   });
-  return code != ZE_RESULT_SUCCESS ? code : get_handle(hContext, ptr, pIpcHandle);
+  return code != ZE_RESULT_SUCCESS ? code : get_handle(hContext, ptr, pIpcHandle, range);
 }
 
 ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -138,7 +146,10 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
   if (!file.ok()) {
     return answer(file.error());
   }
-  Result<void*> pointer = context->import_file(*device, file->fd.get(), file->identity, file->size_bytes);
+  Result<void*> pointer =
+      file->identity.kind == SharedKind::range
+          ? context->import_range(*device, *file)
+          : context->import_file(*device, file->fd.get(), file->identity, file->size_bytes);
   if (!pointer.ok()) {
     return answer(pointer.error());
   }

@@ -47,14 +47,16 @@ Result<Iova> DmaMap::finish(Iova iova, std::uint64_t bytes, Status mapped) {
   return iova;
 }
 
-Result<Iova> DmaMap::map_descriptor(int fd, std::uint64_t bytes, board::DmaAccess access) {
-  if (!function_.limits().can_import.memfd || !is_aligned(bytes, granule_bytes())) {
+Result<Iova> DmaMap::map_descriptor(int fd, std::uint64_t bytes, board::DmaAccess access,
+                                    std::uint64_t offset) {
+  if (!function_.limits().can_import.memfd || !is_aligned(offset | bytes, granule_bytes())) {
     return make_error(
         ErrorCode::unsupported_feature,
         fmt::format("{} bytes of shared memory cannot be mapped for the board {}", bytes, board_address()));
   }
   Result<Iova> iova = iovas_.take(bytes);
-  return iova.ok() ? finish(*iova, bytes, function_.dma_map_fd(*iova, fd, 0, bytes, access)) : iova;
+  return iova.ok() ? finish(*iova, bytes, function_.dma_map_fd(*iova, fd, offset, bytes, access))
+                   : iova;
 }
 
 void DmaMap::unmap(Iova iova, std::uint64_t bytes) noexcept {

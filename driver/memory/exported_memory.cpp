@@ -174,9 +174,11 @@ Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
 IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
   const std::scoped_lock lock(mutex_);
   count_handle(file.token);
-  const auto own = by_token_.find(file.token);
-  if (own != by_token_.end()) {
+  if (const auto own = by_token_.find(file.token); own != by_token_.end()) {
     return files_.at(own->second).handle;
+  }
+  if (const auto range = ranges_.find(file.token); range != ranges_.end()) {
+    return range->second.handle;
   }
   return encode({fd, IpcHints{file, file.bytes, {}}});
 }
@@ -192,6 +194,7 @@ Status ExportTable::put(const IpcHandle& handle) {
     }
     token = file->token;
   }
+  Ranges::node_type ended;  // closed without the lock
   const std::scoped_lock lock(mutex_);
   auto& handles = handles_.contains(token) ? handles_ : freed_handles_;
   const auto found = handles.find(token);
@@ -205,12 +208,15 @@ Status ExportTable::put(const IpcHandle& handle) {
   }
   if (--found->second == 0) {
     handles.erase(found);
+    if (ended = ranges_.extract(token); !ended.empty()) {
+      let_go_of_parts(ended.mapped());
+    }
   }
   return {};
 }
 
 void ExportTable::remove(std::uint64_t allocation_id) noexcept {
-  std::unique_ptr<ExportedFile> ended;  // closed without the lock
+  std::shared_ptr<ExportedFile> ended;  // closed without the lock
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
@@ -218,8 +224,12 @@ void ExportTable::remove(std::uint64_t allocation_id) noexcept {
   }
   ended = std::move(found->second.file);
   files_.erase(found);
-  const IpcToken token = ended->identity().token;
-  by_token_.erase(token);
+  by_token_.erase(ended->identity().token);
+  remember_freed(ended->identity().token);
+}
+
+/// The handles that are out of what has ended may still be put.
+void ExportTable::remember_freed(const IpcToken& token) noexcept {
   auto handles = handles_.extract(token);
   if (handles.empty()) {
     return;
@@ -239,7 +249,7 @@ void ExportTable::remove(std::uint64_t allocation_id) noexcept {
 ExportTable::Counts ExportTable::counts() const {
   const std::scoped_lock lock(mutex_);
   Counts counts;
-  counts.files = files_.size();
+  counts.files = files_.size() + ranges_.size();
   for (const auto& [token, out] : handles_) {
     counts.handles += out;
   }
@@ -248,11 +258,16 @@ ExportTable::Counts ExportTable::counts() const {
 
 Result<UniqueFd> ExportTable::find(const IpcToken& token) const {
   const std::scoped_lock lock(mutex_);
-  const auto found = by_token_.find(token);
-  if (found == by_token_.end()) {
-    return make_error(ErrorCode::invalid_argument, "no such memory is exported");
+  if (const auto found = by_token_.find(token); found != by_token_.end()) {
+    return files_.at(found->second).file->duplicate();
   }
-  return files_.at(found->second).file->duplicate();
+  if (const auto range = ranges_.find(token); range != ranges_.end()) {
+    return range->second.list->duplicate();
+  }
+  if (const auto held = held_.find(token); held != held_.end()) {
+    return held->second.file->duplicate();
+  }
+  return make_error(ErrorCode::invalid_argument, "no such memory is exported");
 }
 
 DeviceExport::DeviceExport(board::PcieFunction& function, std::vector<PageRun> runs) noexcept

@@ -94,8 +94,23 @@ class ExportTable {
   /// none is out that has not been given back; a handle that was made from an offered descriptor may always
   /// be put.
   Status put(const IpcHandle& handle);
-  /// The allocation was freed: its descriptor is closed. Handles that are out may still be put.
+  /// The allocation was freed: its descriptor is closed unless a range holds it. Handles that are out may
+  /// still be put.
   void remove(std::uint64_t allocation_id) noexcept;
+
+  /// Part of a range that gets a handle: of an exported file, which the handle keeps.
+  struct RangePart {
+    std::shared_ptr<ExportedFile> file;
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  /// The file of an exported allocation; null: it is not exported.
+  [[nodiscard]] std::shared_ptr<ExportedFile> hold(std::uint64_t allocation_id) const;
+  /// A handle of parts that make up `size_bytes` rounded up to whole pages. It opens, also when their
+  /// allocations are gone, until it is put, or until remove_ranges(`owner`). out_of_host_memory.
+  Result<IpcHandleBytes> add_range(const void* owner, std::uint64_t size_bytes, std::vector<RangePart> parts);
+  void remove_ranges(const void* owner) noexcept;
 
   /// Tells this process from others in words that several may write: 20 bits, random, never 0.
   [[nodiscard]] std::uint32_t process_tag() const noexcept { return process_tag_; }
@@ -109,7 +124,7 @@ class ExportTable {
     return foreign_words_.load(std::memory_order_relaxed) != 0;
   }
 
-  /// Exported allocations, and handles that were not put nor ended with their allocation.
+  /// Exported allocations and ranges, and handles that were not put nor ended with their allocation.
   struct Counts {
     std::size_t files = 0;
     std::uint64_t handles = 0;
@@ -119,19 +134,38 @@ class ExportTable {
 
  private:
   struct Entry {
-    std::unique_ptr<ExportedFile> file;
+    std::shared_ptr<ExportedFile> file;
     IpcHandleBytes handle{};
   };
+
+  struct Range {
+    const void* owner = nullptr;
+    std::unique_ptr<ExportedFile> list;
+    std::vector<std::shared_ptr<ExportedFile>> parts;
+    IpcHandleBytes handle{};
+  };
+
+  /// A file that ranges are made of, also after its allocation is gone.
+  struct Held {
+    ExportedFile* file = nullptr;
+    std::uint64_t parts = 0;
+  };
+
+  using Ranges = std::unordered_map<IpcToken, Range, IpcTokenHash>;
 
   [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
   [[nodiscard]] BrokerAddress broker_address();
   void count_handle(const IpcToken& token);
+  void remember_freed(const IpcToken& token) noexcept;
+  void let_go_of_parts(const Range& range) noexcept;
 
   std::uint32_t process_tag_ = 1;
   std::atomic<std::uint32_t> foreign_words_{0};
   mutable std::mutex mutex_;
   std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> by_token_;
+  Ranges ranges_;  ///< whose handles are out, by the token of their list
+  std::unordered_map<IpcToken, Held, IpcTokenHash> held_;  ///< parts of `ranges_`
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< how many are out
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> freed_handles_;  ///< of freed allocations
   std::deque<IpcToken> freed_order_;  ///< oldest first: only so many are remembered

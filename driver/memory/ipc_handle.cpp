@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t handle_magic = 0x31435044;  // "DPC1": format and version
 constexpr std::string_view label_start = "datum:";
-constexpr std::string_view kind_letters = "dhe";  // in the order of SharedKind, which begins with 1
+constexpr std::string_view kind_letters = "dher";  // in the order of SharedKind, which begins with 1
 constexpr int needed_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// The handle as it travels: fixed sizes, no gaps.
@@ -127,6 +127,9 @@ Result<SharedFileIdentity> identify_shared_file(int fd) {
   SharedFileIdentity identity;
   if (::fstat(fd, &status) != 0 || !read_label(name_of_memfd(fd), identity)) {
     return not_ours(fd, "it does not bear the name of such a file");
+  }
+  if (identity.kind == SharedKind::range && (seals & F_SEAL_WRITE) == 0) {
+    return not_ours(fd, "it lists parts of memory and can be written");
   }
   identity.bytes = static_cast<std::uint64_t>(status.st_size);
   identity.file_system = status.st_dev;

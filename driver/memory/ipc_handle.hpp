@@ -28,7 +28,12 @@ struct IpcTokenHash {
 Result<IpcToken> make_ipc_token();
 
 /// What a file holds. It decides how an importer maps it.
-enum class SharedKind : std::uint8_t { device = 1, host = 2, events = 3 };
+enum class SharedKind : std::uint8_t {
+  device = 1,
+  host = 2,
+  events = 3,
+  range = 4  ///< no memory but a list of parts of other files: SharedRange
+};
 
 /// The name of the file: kind and token, which so travel with every descriptor of it.
 [[nodiscard]] std::string shared_file_label(SharedKind kind, const IpcToken& token);
@@ -45,7 +50,7 @@ struct SharedFileIdentity {
 };
 
 /// invalid_argument: not an open descriptor of a memfd with such a name, of whole pages, that nobody can
-/// resize.
+/// resize, and if it is of a range nobody can write.
 Result<SharedFileIdentity> identify_shared_file(int fd);
 
 /// A new file of `bytes` (whole pages, zero) that nobody can resize. out_of_host_memory.

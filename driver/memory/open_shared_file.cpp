@@ -78,7 +78,10 @@ Result<OpenedFile> open_external_file(int fd, SharedKind kind, std::uint64_t byt
     return refuse_external(fd, identity.error().message);
   }
   if (identity->kind != kind) {
-    return refuse_external(fd, kind == SharedKind::host ? "it is of device memory" : "it is of host memory");
+    const bool other = identity->kind == SharedKind::device || identity->kind == SharedKind::host;
+    return refuse_external(fd, !other                      ? "it is of no one memory"
+                               : kind == SharedKind::host ? "it is of device memory"
+                                                          : "it is of host memory");
   }
   if (identity->bytes < bytes) {
     return refuse_external(

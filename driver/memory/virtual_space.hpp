@@ -97,7 +97,10 @@ class VirtualSpace {
   /// The mapping that `address` lies in; empty: nothing is mapped there. Its `object` is kept alive by the
   /// answer.
   [[nodiscard]] std::optional<VirtualPiece> mapping_at(std::uintptr_t address) const;
-  /// The same in the words of the registry.
+  /// What is mapped from `range.base` on, in order and cut to the range, up to the first page to which nothing
+  /// is mapped.
+  [[nodiscard]] std::vector<VirtualPiece> mapped_row(Range range) const;
+  /// mapping_at in the words of the registry.
   [[nodiscard]] std::optional<Allocation> find(std::uintptr_t address) const;
   /// Any range of bytes. invalid_argument: a part of it is not mapped, or is memory of another device.
   [[nodiscard]] Status check_usable(const Device& device, std::uintptr_t address, std::uint64_t bytes) const;

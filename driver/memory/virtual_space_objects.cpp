@@ -1,4 +1,5 @@
 // Physical memory objects of a virtual space, and the questions about it.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,6 +95,23 @@ Result<VirtualSpace::AccessRun> VirtualSpace::access_of(Range range) const {
 std::optional<VirtualPiece> VirtualSpace::mapping_at(std::uintptr_t address) const {
   const std::shared_lock lock(mutex_);
   return ranges_.mapping_at(address);
+}
+
+std::vector<VirtualPiece> VirtualSpace::mapped_row(Range range) const {
+  std::vector<VirtualPiece> row;
+  const std::shared_lock lock(mutex_);
+  ranges_.visit(range, [&](const VirtualPiece& piece) {
+    if (piece.object == nullptr) {
+      return false;
+    }
+    VirtualPiece& cut = row.emplace_back(piece);
+    const std::uintptr_t first = std::max(piece.base, range.base);
+    cut.offset += first - piece.base;
+    cut.base = first;
+    cut.bytes = std::min(piece.end(), range.base + range.bytes) - first;
+    return true;
+  });
+  return row;
 }
 
 std::optional<Allocation> VirtualSpace::find(std::uintptr_t address) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <datum/base/address.hpp>
@@ -26,6 +27,7 @@ class Driver;
 class Device;
 class ExportedFile;
 class PhysicalMemory;
+struct OpenedFile;
 class PinCache;
 class VirtualSpace;
 enum class PageAccess : std::uint8_t;
@@ -122,6 +124,14 @@ class Context {
   /// less than the file. The descriptor may be closed afterwards. unsupported_feature: the board takes none;
   /// out_of_host_memory.
   Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes);
+  /// A handle of the [`pointer`, +`bytes`) that is mapped to physical memory objects of this context, any
+  /// number of them, as it is mapped at this moment. address_not_found: nothing is mapped in a part of it;
+  /// invalid_argument: `pointer` is no whole page, or part of it is an allocation; invalid_size: no bytes;
+  /// unsupported_feature: the board cannot share that memory; out_of_host_memory.
+  Result<IpcHandleBytes> export_range(const void* pointer, std::uint64_t bytes);
+  /// What such a handle means, as one row of new addresses. `file` is that of the handle. invalid_argument:
+  /// it is no list of parts, or a part cannot be had; else as import_file.
+  Result<void*> import_range(Device& device, const OpenedFile& file);
   /// The same as allocate: as host memory of all devices where `device` is null. `fd` is the application's,
   /// and stays so; it may be closed afterwards. invalid_argument: see open_external_file.
   Result<void*> import_external(Device* device, int fd, std::uint64_t bytes, std::uint64_t alignment,
@@ -194,6 +204,7 @@ class Context {
   Result<std::uint64_t> share_object(const PhysicalMemory& named);
   Result<IpcHandleBytes> export_mapped(const void* pointer);
   Result<PhysicalMemory*> register_object(Result<std::shared_ptr<PhysicalMemory>> object);
+  Result<void*> map_parts(std::unique_ptr<ImportedMemory> memory, std::span<Device* const> users, Allocation allocation);
   Result<void*> map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
                                 std::uint64_t alignment);
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept;

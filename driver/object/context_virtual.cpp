@@ -47,6 +47,7 @@ void Context::end_virtual_space() {
   if (virtual_space_ == nullptr) {
     return;
   }
+  driver_.exports().remove_ranges(this);
   for (const VirtualSpace::Ended& ended : virtual_space_->end()) {
     unregister_handle(ended.handle);
     driver_.exports().remove(ended.id);

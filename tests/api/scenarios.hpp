@@ -46,6 +46,8 @@ int scenario_addresses_used_up();
 
 int scenario_external_import();
 int scenario_external_physical_import();
+int scenario_ipc_range_open_and_answer();
+int scenario_ipc_range_print_handle();
 
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <string>
 
+#include <datum/ze_ipc_phys_mem_handle_range.h>
+
 #include "tests/support/api_session.hpp"
 
 namespace datum::test {
@@ -28,11 +30,12 @@ class Extensions : public ApiTest {
 };
 
 TEST_F(Extensions, given_the_memory_extensions_when_listed_then_all_that_work_are_there_and_no_other) {
-  for (const char* name : {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME,
-                           ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME,
-                           ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME,
-                           ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_NAME,
-                           ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_PCI_PROPERTIES_EXT_NAME}) {
+  for (const char* name :
+       {ZE_RELAXED_ALLOCATION_LIMITS_EXT_NAME, ZE_RELAXED_ALLOCATION_LIMITS_EXP_NAME,
+        ZE_MEMORY_FREE_POLICIES_EXT_NAME, ZE_DEVICE_MEMORY_PROPERTIES_EXT_NAME,
+        ZE_DEVICE_USABLEMEM_SIZE_PROPERTIES_EXT_NAME, ZE_EXTERNAL_MEMORY_MAPPING_EXT_NAME,
+        ZE_SUB_ALLOCATIONS_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_DEVICE_IP_VERSION_EXT_NAME,
+        ZE_PCI_PROPERTIES_EXT_NAME, ZE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_NAME}) {
     expect_listed(name);
   }
   const std::vector<std::string> all = names();

@@ -374,6 +374,8 @@ std::vector<Scenario> scenarios_of_current_loader() {
       {"ipc_print_handle", scenario_ipc_print_handle},
       {"ipc_map_descriptor", scenario_ipc_map_descriptor},
       {"ipc_fork", scenario_ipc_fork},
+      {"ipc_range_open_and_answer", scenario_ipc_range_open_and_answer},
+      {"ipc_range_print_handle", scenario_ipc_range_print_handle},
       {"external_import", scenario_external_import},
       {"external_physical_import", scenario_external_physical_import}};
   all.insert(all.end(), memory);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <level_zero/ze_api.h>
+#include <datum/ze_ipc_phys_mem_handle_range.h>
 
 #include "tests/conformance/fact_record.hpp"
 

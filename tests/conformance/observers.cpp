@@ -691,6 +691,9 @@ void note_linked(const Call& call, const ze_base_desc_t& link) {
   case ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES:
     note(call, "ZE_STRUCTURE_TYPE_PHYSICAL_MEM_PROPERTIES");
     break;
+  case ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC");
+    break;
   case ZE_STRUCTURE_TYPE_CONTEXT_DESC:
     note(call, "ZE_STRUCTURE_TYPE_CONTEXT_DESC");
     note_members(call, *reinterpret_cast<const ze_context_desc_t*>(&link));

@@ -9,7 +9,7 @@ from ddi_headers import Function
 from type_headers import Structure, Types
 
 STYPE = "ZE_STRUCTURE_TYPE_"
-_SETTINGS = {"common", "also", "next", "answers", "outputs", "never", "model", "depends"}
+_SETTINGS = {"common", "codes", "also", "next", "answers", "outputs", "never", "model", "depends"}
 
 
 class JudgementError(Exception):
@@ -113,7 +113,7 @@ class _FunctionRows:
 
     def _results(self) -> None:
         wanted = self.settings.get("common", [])
-        listed = self.types.results[self.function.name]
+        listed = self.types.results[self.function.name] + self.settings.get("codes", [])
         for code in wanted:
             if code not in listed or code not in self.common | self.anywhere:
                 raise JudgementError(f"{self.function.name}: {code} is no code of the common set that it may answer")

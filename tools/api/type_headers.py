@@ -49,6 +49,12 @@ class Types:
         return self.enumerations.get(bits) if bits != "ze_structure_type_t" else None
 
 
+# Structures of later versions of the API, as Datum defines them for headers that lack them.
+_LATER_HEADER = Path(__file__).resolve().parents[2] / "include/datum/ze_ipc_phys_mem_handle_range.h"
+_LATER_STYPE = re.compile(r"^#define (ZE_STRUCTURE_TYPE_\w+) \(\(ze_structure_type_t\)(0x[0-9a-fA-F]+)\)", re.MULTILINE)
+_LATER_STRUCT = re.compile(r"^typedef struct (ze_\w+) \{\n(.*?)^\} \1;", re.MULTILINE | re.DOTALL)
+
+
 def read_types(include_folder: Path) -> Types:
     path = include_folder / "level_zero/ze_api.h"
     try:
@@ -61,10 +67,12 @@ def read_types(include_folder: Path) -> Types:
             enumerator: _value(value) for enumerator, value in _ENUMERATOR.findall(body) if _is_plain(enumerator, value)
         }
     stypes = types.enumerations["ze_structure_type_t"]
-    for name, body in _STRUCT.findall(text):
+    later = _LATER_HEADER.read_text(encoding="utf-8")
+    stypes |= {name: _value(value) for name, value in _LATER_STYPE.findall(later)}
+    for name, body in _STRUCT.findall(text) + _LATER_STRUCT.findall(later):
         stype = _STRUCTURE_TYPES.get(name, f"ZE_STRUCTURE_TYPE_{name[3:-2].upper()}")
         if stype in stypes:
-            plain = re.sub("///<[^\n]*", "", body)
+            plain = re.sub(r"///<[^\n]*|/\*.*?\*/", "", body)
             members = tuple((kind.strip(), member) for kind, member, array in _MEMBER.findall(plain) if not array)
             types.structures[name] = Structure(name, stype, members)
             types.by_stype[stype] = types.structures[name]
