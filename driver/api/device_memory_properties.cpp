@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "driver/api/bandwidth.hpp"
 #include "driver/api/device_identity.hpp"
@@ -11,6 +12,7 @@
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/exported_file.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum::api {
@@ -114,9 +116,14 @@ zeDeviceGetExternalMemoryProperties(ze_device_handle_t hDevice,
   if (pExternalMemoryProperties == nullptr) {
     return refuse_null_pointer("pExternalMemoryProperties");
   }
-  constexpr ze_external_memory_type_flags_t descriptor = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
-  pExternalMemoryProperties->memoryAllocationImportTypes = device->imports_descriptors() ? descriptor : 0;
-  pExternalMemoryProperties->memoryAllocationExportTypes = device->exports_descriptors() ? descriptor : 0;
+  pExternalMemoryProperties->memoryAllocationImportTypes = 0;
+  pExternalMemoryProperties->memoryAllocationExportTypes = 0;
+  for (const auto& [type, flag] : {std::pair{ExternalType::opaque, ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD},
+                                   std::pair{ExternalType::dma_buf, ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF}}) {
+    const ze_external_memory_type_flags_t bit = flag;
+    pExternalMemoryProperties->memoryAllocationImportTypes |= device->imports(type) ? bit : 0;
+    pExternalMemoryProperties->memoryAllocationExportTypes |= device->exports(type) ? bit : 0;
+  }
   pExternalMemoryProperties->imageImportTypes = 0;
   pExternalMemoryProperties->imageExportTypes = 0;
   return ZE_RESULT_SUCCESS;

@@ -18,11 +18,13 @@ ze_result_t fill_exports(Context& context, std::uint64_t id, void* chain, bool w
       return ZE_RESULT_SUCCESS;
     }
     auto& asked = *static_cast<ze_external_memory_export_fd_t*>(structure);
-    if ((asked.flags & ~static_cast<unsigned>(ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)) != 0) {
+    const bool dma_buf = asked.flags == ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+    if (asked.flags != 0 && asked.flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD && !dma_buf) {
       return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                    "a descriptor is asked for of a type for which the memory was not made");
+                    "a descriptor is asked for of a type for which the memory was not made, or of several");
     }
-    Result<int> descriptor = context.driver().exports().descriptor(id);
+    Result<int> descriptor =
+        context.driver().exports().descriptor(id, dma_buf ? ExternalType::dma_buf : ExternalType::opaque);
     if (!descriptor.ok()) {
       return answer(descriptor.error());
     }

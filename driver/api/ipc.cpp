@@ -113,7 +113,8 @@ ze_result_t zeMemGetIpcHandleWithProperties(ze_context_handle_t hContext, const 
       range = static_cast<const ze_ipc_phys_mem_handle_range_ext_desc_t*>(structure);
     }
     return stype == ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC
-               ? check_handle_type(static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure)->typeFlags)
+               ? check_handle_type(
+                     static_cast<const ze_ipc_mem_handle_type_ext_desc_t*>(structure)->typeFlags)
                : ZE_RESULT_SUCCESS;
   });
   return code != ZE_RESULT_SUCCESS ? code : get_handle(hContext, ptr, pIpcHandle, range);

@@ -204,11 +204,15 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
                   "only memory 0 of the board can be external memory");
   }
   if (wishes.import_fd) {
-    return give(context->import_external(device, *wishes.import_fd, size, alignment, false), pptr);
+    return give(
+        context->import_external(device, *wishes.import_fd, wishes.external_types, size, alignment, false),
+        pptr);
   }
   const std::uint8_t policy = cache_policy_of(device_desc->flags, 0);
   Result<void*> made = context->allocate_device(*device, device_desc->ordinal, size, alignment, policy);
-  return give(wishes.to_export ? context->make_exportable(std::move(made)) : std::move(made), pptr);
+  return give(wishes.to_export ? context->make_exportable(std::move(made), wishes.external_types)
+                               : std::move(made),
+              pptr);
 }
 
 ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc_desc_t* host_desc,
@@ -237,11 +241,15 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
     return import_system_memory(*context, *wishes.system_memory, size, alignment, read_only, pptr);
   }
   if (wishes.import_fd) {
-    return give(context->import_external(nullptr, *wishes.import_fd, size, alignment, read_only), pptr);
+    return give(context->import_external(nullptr, *wishes.import_fd, wishes.external_types, size, alignment,
+                                         read_only),
+                pptr);
   }
   Result<void*> made =
       context->allocate_host(size, alignment, read_only, cache_policy_of(0, host_desc->flags));
-  return give(wishes.to_export ? context->make_exportable(std::move(made)) : std::move(made), pptr);
+  return give(wishes.to_export ? context->make_exportable(std::move(made), wishes.external_types)
+                               : std::move(made),
+              pptr);
 }
 
 ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc,

@@ -20,17 +20,27 @@ ze_result_t read_relaxed_limits(const ze_relaxed_allocation_limits_ext_desc_t& d
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t refuse_external_type() {
+  return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+                "external memory of this type can be neither imported nor exported; "
+                "zeDeviceGetExternalMemoryProperties lists what can");
+}
+
 /// 0 is the default type, the opaque descriptor.
-ze_result_t check_external_types(ze_external_memory_type_flags_t types) {
+ze_result_t read_external_types(ze_external_memory_type_flags_t types, AllocationWishes& wishes) {
   if (types > known_external_types) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "the type of external memory has bits that mean nothing");
   }
-  return (types & ~static_cast<unsigned>(ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD)) == 0
-             ? ZE_RESULT_SUCCESS
-             : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                      "external memory of this type can be neither imported nor exported; "
-                      "zeDeviceGetExternalMemoryProperties lists what can");
+  constexpr ze_external_memory_type_flags_t descriptors =
+      ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD | ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
+  if ((types & ~descriptors) != 0) {
+    return refuse_external_type();
+  }
+  wishes.external_types.dma_buf = (types & ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) != 0;
+  wishes.external_types.opaque =
+      !wishes.external_types.dma_buf || (types & ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD) != 0;
+  return ZE_RESULT_SUCCESS;
 }
 
 ze_result_t check_compression(ze_memory_compression_hints_ext_flags_t flags) {
@@ -55,15 +65,16 @@ ze_result_t check_handle_type(const ze_ipc_mem_handle_type_ext_desc_t& desc) {
 ze_result_t read_external(ze_structure_type_t stype, const void* structure, AllocationWishes& wishes) {
   if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC) {
     wishes.to_export = true;
-    return check_external_types(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags);
+    return read_external_types(static_cast<const ze_external_memory_export_desc_t*>(structure)->flags,
+                               wishes);
   }
   if (stype == ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD) {
     const auto& wanted = *static_cast<const ze_external_memory_import_fd_t*>(structure);
     wishes.import_fd = wanted.fd;
-    return check_external_types(wanted.flags);
+    return read_external_types(wanted.flags, wishes);
   }
   const auto& wanted = *static_cast<const ze_external_memory_import_win32_handle_t*>(structure);
-  const ze_result_t code = check_external_types(wanted.flags);
+  const ze_result_t code = read_external_types(wanted.flags, wishes);
   return code != ZE_RESULT_SUCCESS
              ? code
              : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "there are no Win32 handles on this system");
@@ -148,11 +159,11 @@ ze_result_t check_external(const AllocationWishes& wishes, const std::vector<Dev
                   "memory is made for export, or imported, or system memory: only one of them");
   }
   for (Device* device : devices) {
-    if ((wishes.to_export && !device->exports_descriptors()) ||
-        (wishes.import_fd && !device->imports_descriptors())) {
-      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                    "external memory of this type can be neither imported nor exported; "
-                    "zeDeviceGetExternalMemoryProperties lists what can");
+    for (const ExternalType type : {ExternalType::opaque, ExternalType::dma_buf}) {
+      if (wishes.external_types.has(type) &&
+          ((wishes.to_export && !device->exports(type)) || (wishes.import_fd && !device->imports(type)))) {
+        return refuse_external_type();
+      }
     }
   }
   return ZE_RESULT_SUCCESS;

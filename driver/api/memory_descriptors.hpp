@@ -6,6 +6,8 @@
 
 #include <level_zero/ze_api.h>
 
+#include "driver/memory/exported_file.hpp"
+
 namespace datum {
 class Device;
 }  // namespace datum
@@ -17,6 +19,7 @@ struct AllocationWishes {
   const ze_external_memmap_sysmem_ext_desc_t* system_memory = nullptr;  ///< what becomes the allocation
   bool to_export = false;                                               ///< a descriptor will be asked for
   std::optional<int> import_fd;                                         ///< what becomes the allocation
+  ExternalTypes external_types;                                         ///< of either
 
   [[nodiscard]] bool external() const noexcept { return to_export || import_fd.has_value(); }
 };

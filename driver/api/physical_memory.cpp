@@ -40,10 +40,10 @@ ze_result_t check_description(const ze_physical_mem_desc_t& desc, AllocationWish
 Result<PhysicalMemory*> make_object(Context& context, Device* owner, std::size_t bytes,
                                     const AllocationWishes& wishes) {
   if (wishes.import_fd) {
-    return context.import_physical(owner, *wishes.import_fd, bytes);
+    return context.import_physical(owner, *wishes.import_fd, wishes.external_types, bytes);
   }
   Result<PhysicalMemory*> made = context.create_physical(owner, bytes);
-  return wishes.to_export ? context.make_exportable(std::move(made)) : std::move(made);
+  return wishes.to_export ? context.make_exportable(std::move(made), wishes.external_types) : std::move(made);
 }
 
 }  // namespace

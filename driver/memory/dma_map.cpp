@@ -55,8 +55,7 @@ Result<Iova> DmaMap::map_descriptor(int fd, std::uint64_t bytes, board::DmaAcces
         fmt::format("{} bytes of shared memory cannot be mapped for the board {}", bytes, board_address()));
   }
   Result<Iova> iova = iovas_.take(bytes);
-  return iova.ok() ? finish(*iova, bytes, function_.dma_map_fd(*iova, fd, offset, bytes, access))
-                   : iova;
+  return iova.ok() ? finish(*iova, bytes, function_.dma_map_fd(*iova, fd, offset, bytes, access)) : iova;
 }
 
 void DmaMap::unmap(Iova iova, std::uint64_t bytes) noexcept {

@@ -27,8 +27,8 @@ class DmaMap {
   /// The same for memory that is bytes 0 to host.size() of `file`, a memfd that cannot shrink; a backend that
   /// takes files gets that, and moves bytes without asking the kernel for each.
   Result<Iova> map_file(std::span<std::byte> host, int file, board::DmaAccess access);
-  /// `bytes` of a memfd, which may be closed afterwards, from `offset` on. unsupported_feature: the board
-  /// takes no memfd, or only pieces of more than 4 KiB and this is none.
+  /// `bytes` of a descriptor of a kind that the board imports, from `offset` on; it may be closed afterwards.
+  /// unsupported_feature: the board imports none, or only pieces of more than 4 KiB and this is none.
   Result<Iova> map_descriptor(int fd, std::uint64_t bytes, board::DmaAccess access, std::uint64_t offset = 0);
   /// Of map, whole. When it returns the board cannot reach the memory.
   void unmap(Iova iova, std::uint64_t bytes) noexcept;

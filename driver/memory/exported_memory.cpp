@@ -1,85 +1,15 @@
 #include "driver/memory/exported_memory.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <exception>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
-
-#include <datum/base/address.hpp>
 
 #include "driver/device/limits.hpp"
 #include "driver/memory/dma_map.hpp"
 
 namespace datum {
-namespace {
-
-bool still_names(int fd, const SharedFileIdentity& identity) noexcept {
-  struct stat status {};
-
-  return fd >= 0 && ::fstat(fd, &status) == 0 && status.st_dev == identity.file_system &&
-         status.st_ino == identity.inode;
-}
-
-Error no_descriptor() {
-  return Error{ErrorCode::out_of_host_memory, errno, "no descriptor to be had for memory that is exported",
-               "each allocation made for export needs two descriptors (ulimit -n)"};
-}
-
-}  // namespace
-
-ExportedFile::~ExportedFile() {
-  if (!still_names(file_.get(), identity_)) {
-    // The application closed it, and the number may be somebody else's by now.
-    static_cast<void>(file_.release());
-  }
-}
-
-void ExportedFile::clear_tail() const noexcept {
-  const std::array<char, small_page_bytes> zeroes{};
-  for (std::uint64_t at = size_bytes_; at < identity_.bytes;) {
-    const std::uint64_t part = std::min<std::uint64_t>(zeroes.size(), identity_.bytes - at);
-    const ssize_t done = ::pwrite(file_.get(), zeroes.data(), part, static_cast<off_t>(at));
-    if (done <= 0) {
-      return;  // a file of memory takes it, unless the system has none left
-    }
-    at += static_cast<std::uint64_t>(done);
-  }
-}
-
-Status ExportedFile::keep_spare() {
-  spare_.reset(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
-  if (!still_names(spare_.get(), identity_)) {
-    return no_descriptor();
-  }
-  return {};
-}
-
-Result<bool> ExportedFile::renew() {
-  if (still_names(file_.get(), identity_)) {
-    return false;
-  }
-  UniqueFd again(::fcntl(spare_.get(), F_DUPFD_CLOEXEC, 0));
-  if (!again.valid()) {
-    return no_descriptor();
-  }
-  static_cast<void>(file_.release());  // the application closed it
-  file_ = std::move(again);
-  return true;
-}
-
-Result<UniqueFd> ExportedFile::duplicate() const {
-  const bool ours = still_names(file_.get(), identity_);
-  UniqueFd copy(::fcntl(ours ? file_.get() : spare_.get(), F_DUPFD_CLOEXEC, 0));
-  if (!still_names(copy.get(), identity_)) {
-    return make_error(ErrorCode::invalid_argument, "the descriptor of the exported memory was closed");
-  }
-  return copy;
-}
 
 ExportTable::ExportTable() {
   // Without random numbers the number of the process has to do, which is unique for those that live.
@@ -132,34 +62,32 @@ bool ExportTable::has(std::uint64_t allocation_id) const {
   return files_.contains(allocation_id);
 }
 
-Status ExportTable::offer_descriptor(std::uint64_t allocation_id) {
+Status ExportTable::offer(std::uint64_t allocation_id, ExternalTypes types, DmaBufs& dma_bufs) {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
   }
-  return found->second.file->has_spare() ? Status{} : found->second.file->keep_spare();
+  return found->second.file->offer(types, dma_bufs);
 }
 
-Result<int> ExportTable::descriptor(std::uint64_t allocation_id) {
+Result<int> ExportTable::descriptor(std::uint64_t allocation_id, ExternalType type) {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(allocation_id);
-  if (found == files_.end() || !found->second.file->has_spare()) {
+  if (found == files_.end()) {
     return make_error(ErrorCode::invalid_argument,
                       "a descriptor is asked for, and the memory was not made for export");
   }
   Entry& entry = found->second;
-  Result<bool> renewed = entry.file->renew();
-  if (!renewed.ok()) {
-    return std::move(renewed).error();
-  }
-  if (*renewed) {
+  Result<int> descriptor = entry.file->descriptor(type);
+  if (descriptor.ok() && type == ExternalType::opaque) {
+    // It may be another number, because the application closed the one in the handle.
     if (Result<IpcHandle> handle = decode_ipc_handle(entry.handle); handle.ok()) {
-      handle->fd = entry.file->fd();
+      handle->fd = *descriptor;
       entry.handle = encode(*handle);
     }
   }
-  return entry.file->fd();
+  return descriptor;
 }
 
 Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
@@ -183,6 +111,11 @@ IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
   return encode({fd, IpcHints{file, file.bytes, {}}});
 }
 
+bool ExportTable::is_offered_dma_buf(int fd) const {
+  const std::scoped_lock lock(mutex_);
+  return std::ranges::any_of(files_, [&](const auto& entry) { return entry.second.file->has_dma_buf(fd); });
+}
+
 Status ExportTable::put(const IpcHandle& handle) {
   IpcToken token;
   if (handle.hints) {
@@ -190,7 +123,7 @@ Status ExportTable::put(const IpcHandle& handle) {
   } else {
     Result<SharedFileIdentity> file = identify_shared_file(handle.fd);
     if (!file.ok()) {
-      return std::move(file).error();
+      return is_offered_dma_buf(handle.fd) ? Status{} : Status(std::move(file).error());
     }
     token = file->token;
   }
@@ -200,7 +133,7 @@ Status ExportTable::put(const IpcHandle& handle) {
   const auto found = handles.find(token);
   if (found == handles.end()) {
     if (const auto own = by_token_.find(token);
-        own != by_token_.end() && files_.at(own->second).file->has_spare()) {
+        own != by_token_.end() && files_.at(own->second).file->is_offered()) {
       return {};
     }
     return make_error(ErrorCode::invalid_argument,

@@ -16,6 +16,7 @@
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
 
+#include "driver/memory/exported_file.hpp"
 #include "driver/memory/ipc_broker.hpp"
 #include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
@@ -23,46 +24,6 @@
 namespace datum {
 
 class DmaMap;
-
-/// The file that holds an allocation from its first byte on. The application sees the number of the
-/// descriptor, so it is closed only while it still stands for this file. Memory that was made for export
-/// keeps a second descriptor, which nobody sees: many who get the first one close it.
-class ExportedFile {
- public:
-  ExportedFile(UniqueFd file, const SharedFileIdentity& identity, std::uint64_t size_bytes) noexcept
-      : file_(std::move(file)), identity_(identity), size_bytes_(size_bytes) {}
-
-  ~ExportedFile();
-  ExportedFile(const ExportedFile&) = delete;
-  ExportedFile& operator=(const ExportedFile&) = delete;
-
-  [[nodiscard]] int fd() const noexcept { return file_.get(); }
-
-  [[nodiscard]] const SharedFileIdentity& identity() const noexcept { return identity_; }
-
-  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }  ///< as allocated
-
-  /// Zeroes what the file holds behind the allocation's last byte. Nobody else has the file yet.
-  void clear_tail() const noexcept;
-
-  /// Takes the second descriptor, once. out_of_host_memory.
-  Status keep_spare();
-
-  [[nodiscard]] bool has_spare() const noexcept { return spare_.valid(); }
-
-  /// Makes fd() valid again where the application closed it; whether it was. Needs the spare.
-  Result<bool> renew();
-
-  /// A descriptor of its own of the same file. invalid_argument: the application closed ours, and there is no
-  /// other.
-  [[nodiscard]] Result<UniqueFd> duplicate() const;
-
- private:
-  UniqueFd file_;
-  UniqueFd spare_;
-  SharedFileIdentity identity_;
-  std::uint64_t size_bytes_;
-};
 
 /// The exported allocations of a driver and the handles that are out. Thread safe.
 class ExportTable {
@@ -79,12 +40,11 @@ class ExportTable {
   /// handles work for those who send the descriptor.
   void add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);
   [[nodiscard]] bool has(std::uint64_t allocation_id) const;
-  /// The application may ask for the descriptor of the exported allocation. invalid_argument: it is not
-  /// exported; out_of_host_memory.
-  Status offer_descriptor(std::uint64_t allocation_id);
+  /// ExportedFile::offer. invalid_argument: the allocation is not exported.
+  Status offer(std::uint64_t allocation_id, ExternalTypes types, DmaBufs& dma_bufs);
   /// The descriptor of an allocation for which it is offered: the table's, the same at each call unless the
   /// application closed it. invalid_argument: it is not offered.
-  Result<int> descriptor(std::uint64_t allocation_id);
+  Result<int> descriptor(std::uint64_t allocation_id, ExternalType type);
   /// A new descriptor of an exported allocation. invalid_argument: it is not exported, or the application
   /// closed the descriptor.
   Result<UniqueFd> duplicate(std::uint64_t allocation_id) const;
@@ -154,6 +114,7 @@ class ExportTable {
   using Ranges = std::unordered_map<IpcToken, Range, IpcTokenHash>;
 
   [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
+  [[nodiscard]] bool is_offered_dma_buf(int fd) const;
   [[nodiscard]] BrokerAddress broker_address();
   void count_handle(const IpcToken& token);
   void remember_freed(const IpcToken& token) noexcept;
@@ -165,7 +126,7 @@ class ExportTable {
   std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> by_token_;
   Ranges ranges_;  ///< whose handles are out, by the token of their list
-  std::unordered_map<IpcToken, Held, IpcTokenHash> held_;  ///< parts of `ranges_`
+  std::unordered_map<IpcToken, Held, IpcTokenHash> held_;                    ///< parts of `ranges_`
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< how many are out
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> freed_handles_;  ///< of freed allocations
   std::deque<IpcToken> freed_order_;  ///< oldest first: only so many are remembered

@@ -62,33 +62,57 @@ Result<SharedFileIdentity> identify_foreign_file(int fd) {
   return identity;
 }
 
-}  // namespace
-
-Result<OpenedFile> open_external_file(int fd, SharedKind kind, std::uint64_t bytes) {
-  OpenedFile opened;
-  opened.fd.reset(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!opened.fd.valid()) {
-    return refuse_external(fd, "it is not open");
-  }
-  Result<SharedFileIdentity> identity = identify_shared_file(opened.fd.get());
+Result<SharedFileIdentity> identify_memory_file(int fd, SharedKind kind) {
+  Result<SharedFileIdentity> identity = identify_shared_file(fd);
   if (!identity.ok() && kind == SharedKind::host) {
-    identity = identify_foreign_file(opened.fd.get());
+    identity = identify_foreign_file(fd);
   }
   if (!identity.ok()) {
     return refuse_external(fd, identity.error().message);
   }
   if (identity->kind != kind) {
     const bool other = identity->kind == SharedKind::device || identity->kind == SharedKind::host;
-    return refuse_external(fd, !other                      ? "it is of no one memory"
+    return refuse_external(fd, !other                     ? "it is of no one memory"
                                : kind == SharedKind::host ? "it is of device memory"
                                                           : "it is of host memory");
+  }
+  if ((::fcntl(fd, F_GET_SEALS) & write_seals) != 0) {
+    return refuse_external(fd, "it may not be written");
+  }
+  return identity;
+}
+
+/// Its maker cannot change its length, and it says nothing about what memory it is.
+SharedFileIdentity identify_dma_buf(std::uint64_t bytes, SharedKind kind) {
+  SharedFileIdentity identity;
+  identity.kind = kind;
+  identity.bytes = align_down(bytes, small_page_bytes);
+  return identity;
+}
+
+}  // namespace
+
+Result<OpenedFile> open_external_file(int fd, ExternalTypes types, SharedKind kind, std::uint64_t bytes,
+                                      const DmaBufs& dma_bufs) {
+  OpenedFile opened;
+  opened.fd.reset(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  if (!opened.fd.valid()) {
+    return refuse_external(fd, "it is not open");
+  }
+  const std::uint64_t dma_buf = types.dma_buf ? dma_bufs.bytes_of(opened.fd.get()) : 0;
+  if (dma_buf == 0 && !types.opaque) {
+    return refuse_external(fd, "it is no dma-buf");
+  }
+  Result<SharedFileIdentity> identity =
+      dma_buf != 0 ? Result(identify_dma_buf(dma_buf, kind)) : identify_memory_file(opened.fd.get(), kind);
+  if (!identity.ok()) {
+    return std::move(identity).error();
   }
   if (identity->bytes < bytes) {
     return refuse_external(
         fd, fmt::format("it holds {} bytes in whole pages, and {} are wanted", identity->bytes, bytes));
   }
-  const int mode = ::fcntl(opened.fd.get(), F_GETFL);
-  if ((mode & O_ACCMODE) != O_RDWR || (::fcntl(opened.fd.get(), F_GET_SEALS) & write_seals) != 0) {
+  if ((::fcntl(opened.fd.get(), F_GETFL) & O_ACCMODE) != O_RDWR) {
     return refuse_external(fd, "it may not be written");
   }
   opened.identity = *identity;

@@ -6,6 +6,8 @@
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
+#include "driver/memory/dma_buf.hpp"
+#include "driver/memory/exported_file.hpp"
 #include "driver/memory/ipc_handle.hpp"
 
 namespace datum {
@@ -22,9 +24,11 @@ struct OpenedFile {
 Result<OpenedFile> open_shared_file(const IpcHandle& handle);
 
 /// A descriptor that the application names, which stays the application's: of memory that Datum shares, of
-/// that kind; as host memory also of a memory file of somebody else's that nobody can cut short. It holds
-/// `bytes` at least and may be written. invalid_argument: it is not so.
-Result<OpenedFile> open_external_file(int fd, SharedKind kind, std::uint64_t bytes);
+/// that kind; as host memory also of a memory file of somebody else's that nobody can cut short; or a
+/// dma-buf, which may be either kind. It is of one of `types`, holds `bytes` at least and may be written.
+/// invalid_argument: it is not so.
+Result<OpenedFile> open_external_file(int fd, ExternalTypes types, SharedKind kind, std::uint64_t bytes,
+                                      const DmaBufs& dma_bufs);
 
 /// Whether the descriptor in the handle is in this process what the handle means.
 [[nodiscard]] bool holds_its_descriptor(const IpcHandle& handle);

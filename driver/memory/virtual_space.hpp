@@ -97,8 +97,8 @@ class VirtualSpace {
   /// The mapping that `address` lies in; empty: nothing is mapped there. Its `object` is kept alive by the
   /// answer.
   [[nodiscard]] std::optional<VirtualPiece> mapping_at(std::uintptr_t address) const;
-  /// What is mapped from `range.base` on, in order and cut to the range, up to the first page to which nothing
-  /// is mapped.
+  /// What is mapped from `range.base` on, in order and cut to the range, up to the first page to which
+  /// nothing is mapped.
   [[nodiscard]] std::vector<VirtualPiece> mapped_row(Range range) const;
   /// mapping_at in the words of the registry.
   [[nodiscard]] std::optional<Allocation> find(std::uintptr_t address) const;

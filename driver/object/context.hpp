@@ -15,6 +15,7 @@
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/atomic_attributes.hpp"
+#include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
 #include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
@@ -134,10 +135,10 @@ class Context {
   Result<void*> import_range(Device& device, const OpenedFile& file);
   /// The same as allocate: as host memory of all devices where `device` is null. `fd` is the application's,
   /// and stays so; it may be closed afterwards. invalid_argument: see open_external_file.
-  Result<void*> import_external(Device* device, int fd, std::uint64_t bytes, std::uint64_t alignment,
-                                bool read_only_for_device);
+  Result<void*> import_external(Device* device, int fd, ExternalTypes types, std::uint64_t bytes,
+                                std::uint64_t alignment, bool read_only_for_device);
   /// What allocate gave, ready for ExportTable::descriptor by its id; where that fails it is freed.
-  Result<void*> make_exportable(Result<void*> allocated);
+  Result<void*> make_exportable(Result<void*> allocated, ExternalTypes types);
   /// A handle of a physical memory object of this context. invalid_argument: it is none, or is imported.
   Result<IpcHandleBytes> export_object(const PhysicalMemory& object);
   /// Returns when no board can reach the memory any longer through `pointer`, which import_file gave.
@@ -166,9 +167,9 @@ class Context {
   /// A multiple of 4 KiB of memory of `device`, or of host memory if it is null. Its handle() is registered.
   Result<PhysicalMemory*> create_physical(Device* device, std::uint64_t bytes);
   /// The same of the bytes behind a descriptor: see import_external.
-  Result<PhysicalMemory*> import_physical(Device* device, int fd, std::uint64_t bytes);
+  Result<PhysicalMemory*> import_physical(Device* device, int fd, ExternalTypes types, std::uint64_t bytes);
   /// What create_physical gave, ready for ExportTable::descriptor; where that fails it is destroyed.
-  Result<PhysicalMemory*> make_exportable(Result<PhysicalMemory*> created);
+  Result<PhysicalMemory*> make_exportable(Result<PhysicalMemory*> created, ExternalTypes types);
   /// VirtualSpace::remove_object; the handle is stale then.
   Status destroy_physical(const PhysicalMemory& object);
   /// VirtualSpace::map, unmap and set_access.
@@ -204,7 +205,8 @@ class Context {
   Result<std::uint64_t> share_object(const PhysicalMemory& named);
   Result<IpcHandleBytes> export_mapped(const void* pointer);
   Result<PhysicalMemory*> register_object(Result<std::shared_ptr<PhysicalMemory>> object);
-  Result<void*> map_parts(std::unique_ptr<ImportedMemory> memory, std::span<Device* const> users, Allocation allocation);
+  Result<void*> map_parts(std::unique_ptr<ImportedMemory> memory, std::span<Device* const> users,
+                          Allocation allocation);
   Result<void*> map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
                                 std::uint64_t alignment);
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept;

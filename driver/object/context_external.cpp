@@ -41,10 +41,10 @@ std::uint64_t Context::granule_bytes() const noexcept {
   return granule;
 }
 
-Result<void*> Context::import_external(Device* device, int fd, std::uint64_t bytes, std::uint64_t alignment,
-                                       bool read_only_for_device) {
-  Result<OpenedFile> file =
-      open_external_file(fd, device != nullptr ? SharedKind::device : SharedKind::host, bytes);
+Result<void*> Context::import_external(Device* device, int fd, ExternalTypes types, std::uint64_t bytes,
+                                       std::uint64_t alignment, bool read_only_for_device) {
+  Result<OpenedFile> file = open_external_file(
+      fd, types, device != nullptr ? SharedKind::device : SharedKind::host, bytes, driver_.dma_bufs());
   if (!file.ok()) {
     return std::move(file).error();
   }
@@ -59,12 +59,12 @@ Result<void*> Context::import_external(Device* device, int fd, std::uint64_t byt
                          std::max(alignment, small_page_bytes));
 }
 
-Result<void*> Context::make_exportable(Result<void*> allocated) {
+Result<void*> Context::make_exportable(Result<void*> allocated, ExternalTypes types) {
   if (!allocated.ok()) {
     return allocated;
   }
   Result<std::uint64_t> id = share(*allocated);
-  Status offered = id.ok() ? driver_.exports().offer_descriptor(*id) : Status(id.error());
+  Status offered = id.ok() ? driver_.exports().offer(*id, types, driver_.dma_bufs()) : Status(id.error());
   if (!offered.ok()) {
     static_cast<void>(free(*allocated));
     return std::move(offered).error();
@@ -72,12 +72,12 @@ Result<void*> Context::make_exportable(Result<void*> allocated) {
   return allocated;
 }
 
-Result<PhysicalMemory*> Context::make_exportable(Result<PhysicalMemory*> created) {
+Result<PhysicalMemory*> Context::make_exportable(Result<PhysicalMemory*> created, ExternalTypes types) {
   if (!created.ok()) {
     return created;
   }
   Result<std::uint64_t> id = share_object(**created);
-  Status offered = id.ok() ? driver_.exports().offer_descriptor(*id) : Status(id.error());
+  Status offered = id.ok() ? driver_.exports().offer(*id, types, driver_.dma_bufs()) : Status(id.error());
   if (!offered.ok()) {
     static_cast<void>(destroy_physical(**created));
     return std::move(offered).error();
@@ -85,9 +85,10 @@ Result<PhysicalMemory*> Context::make_exportable(Result<PhysicalMemory*> created
   return created;
 }
 
-Result<PhysicalMemory*> Context::import_physical(Device* device, int fd, std::uint64_t bytes) {
-  Result<OpenedFile> file =
-      open_external_file(fd, device != nullptr ? SharedKind::device : SharedKind::host, bytes);
+Result<PhysicalMemory*> Context::import_physical(Device* device, int fd, ExternalTypes types,
+                                                 std::uint64_t bytes) {
+  Result<OpenedFile> file = open_external_file(
+      fd, types, device != nullptr ? SharedKind::device : SharedKind::host, bytes, driver_.dma_bufs());
   if (!file.ok()) {
     return std::move(file).error();
   }

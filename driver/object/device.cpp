@@ -8,6 +8,7 @@
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "driver/object/driver.hpp"
@@ -163,12 +164,16 @@ Status Device::drain_quarantine() {
   return first;
 }
 
-bool Device::exports_descriptors() noexcept {
+bool Device::exports(ExternalType type) {
   const board::FunctionLimits& limits = board_->function().limits();
   return limits.can_export.memfd && (limits.exportable_memories & 1U) != 0 &&
-         limits.shareable_between_processes && imports_descriptors();
+         limits.shareable_between_processes && imports(type);
 }
 
-bool Device::imports_descriptors() noexcept { return board_->function().limits().can_import.memfd; }
+/// A dma-buf that a machine makes itself is one that it can be tried with.
+bool Device::imports(ExternalType type) {
+  const board::DescriptorKinds& kinds = board_->function().limits().can_import;
+  return type == ExternalType::opaque ? kinds.memfd : kinds.dma_buf && driver_.dma_bufs().work();
+}
 
 }  // namespace datum

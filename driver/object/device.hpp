@@ -21,6 +21,7 @@ class DeviceHeap;
 class DmaMap;
 class HostArena;
 class RingScheduler;
+enum class ExternalType : std::uint8_t;
 
 /// Where the driver's own space (number 0) shows ordinal 1; ordinal 0 stands at its device addresses.
 inline constexpr std::uint64_t driver_space_onchip_base = 1ULL << 46U;
@@ -35,10 +36,11 @@ class Device {
 
   [[nodiscard]] Driver& driver() noexcept { return driver_; }
 
-  /// Whether memory of the board's DRAM can be given away as a descriptor, to be used by another process.
-  [[nodiscard]] bool exports_descriptors() noexcept;
-  /// Whether memory behind a descriptor can be shown to the board.
-  [[nodiscard]] bool imports_descriptors() noexcept;
+  /// Whether memory of the board's DRAM can be given away as a descriptor of that type, to be used by another
+  /// process.
+  [[nodiscard]] bool exports(ExternalType type);
+  /// Whether memory behind such a descriptor can be shown to the board.
+  [[nodiscard]] bool imports(ExternalType type);
 
   [[nodiscard]] Board& board() noexcept { return *board_; }
 

@@ -11,6 +11,7 @@
 
 #include <datum/base/result.hpp>
 
+#include "driver/memory/dma_buf.hpp"
 #include "driver/memory/registry.hpp"
 #include "driver/object/attitude.hpp"
 #include "driver/object/handle_table.hpp"
@@ -49,6 +50,8 @@ class Driver {
 
   [[nodiscard]] ExportTable& exports() noexcept { return *exports_; }
 
+  [[nodiscard]] DmaBufs& dma_bufs() noexcept { return dma_bufs_; }
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   /// What the environment asked for when the driver was made.
@@ -83,6 +86,7 @@ class Driver {
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<AddressWindow> window_;
   std::unique_ptr<HostPool> host_pool_;
+  DmaBufs dma_bufs_{linux_dma_bufs()};
   std::unique_ptr<ExportTable> exports_;
   std::vector<std::unique_ptr<Device>> devices_;
   Attitude attitude_;

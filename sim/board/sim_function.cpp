@@ -85,7 +85,7 @@ board::FunctionLimits limits_of(const Board& board) {
   limits.can_export.memfd = true;
   limits.exportable_memories = 1;  // on-chip memory is inside the engine
   limits.exports_end = true;
-  limits.can_import.memfd = true;
+  limits.can_import = {.memfd = true, .dma_buf = true};
   limits.shareable_between_processes = true;
   return limits;
 }

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/dma_buf.hpp>
 
 namespace datum::sim {
 
@@ -69,18 +70,21 @@ Result<HostRange> HostRange::of_caller(std::span<std::byte> memory, board::DmaAc
 
 Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes,
                                            board::DmaAccess access) {
-  const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0) {
-    return with_errno(ErrorCode::invalid_argument, errno,
-                      "the descriptor is not a memfd, the only kind that a simulated board maps");
-  }
+  std::uint64_t file_bytes = dma_buf_bytes(fd);
+  bool stays = file_bytes != 0;
+  if (!stays) {
+    const int seals = ::fcntl(fd, F_GET_SEALS);
 
-  struct stat status {};
+    struct stat status {};
 
-  if (::fstat(fd, &status) != 0) {
-    return with_errno(ErrorCode::invalid_argument, errno, "the descriptor cannot be examined");
+    if (seals < 0 || ::fstat(fd, &status) != 0) {
+      return with_errno(
+          ErrorCode::invalid_argument, errno,
+          "the descriptor is neither a memfd nor a dma-buf, the only kinds that a simulated board maps");
+    }
+    file_bytes = static_cast<std::uint64_t>(status.st_size);
+    stays = (seals & F_SEAL_SHRINK) != 0;
   }
-  const auto file_bytes = static_cast<std::uint64_t>(status.st_size);
   if (offset > file_bytes || bytes > file_bytes - offset) {
     return make_error(
         ErrorCode::invalid_argument,
@@ -95,7 +99,7 @@ Result<HostRange> HostRange::of_descriptor(int fd, std::uint64_t offset, std::ui
                       fmt::format("the descriptor cannot be mapped: {}", std::strerror(number)));
   }
   const std::span memory{static_cast<std::byte*>(base), bytes};
-  return HostRange{memory, Mapping{base, bytes}, (seals & F_SEAL_SHRINK) != 0};
+  return HostRange{memory, Mapping{base, bytes}, stays};
 }
 
 HostRange HostRange::of_shared(std::shared_ptr<const Mapping> whole, std::span<std::byte> memory,

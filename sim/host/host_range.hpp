@@ -19,7 +19,8 @@ class HostRange {
   /// Memory of the caller. insufficient_permissions: some page of it cannot be accessed that way. Brings the
   /// pages in, as pinning does.
   static Result<HostRange> of_caller(std::span<std::byte> memory, board::DmaAccess access);
-  /// A mapping of our own of [`offset`, `offset` + `bytes`) of a memfd; `fd` may be closed afterwards.
+  /// A mapping of our own of [`offset`, `offset` + `bytes`) of a memfd or dma-buf; `fd` may be closed
+  /// afterwards.
   static Result<HostRange> of_descriptor(int fd, std::uint64_t offset, std::uint64_t bytes,
                                          board::DmaAccess access);
 

@@ -11,6 +11,7 @@
 namespace datum::test {
 
 inline constexpr ze_external_memory_type_flags_t opaque_fd = ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD;
+inline constexpr ze_external_memory_type_flags_t dma_buf = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
 
 /// Device or host memory with a structure behind its descriptor.
 inline ze_result_t allocate_with(MemoryKind kind, ze_context_handle_t context, ze_device_handle_t device,

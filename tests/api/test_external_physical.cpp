@@ -159,10 +159,16 @@ TEST_F(ExternalPhysical, given_descriptors_that_do_not_fit_when_imported_then_th
 
 TEST_F(ExternalPhysical, given_types_that_are_not_claimed_when_created_then_they_are_unsupported) {
   const OwnedPhysical source = exportable(places[0]);
+  ze_device_external_memory_properties_t found{
+      ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES, nullptr, 0, 0, 0, 0};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetExternalMemoryProperties(device(), &found));
   ze_physical_mem_handle_t handle = nullptr;
   for (const ze_physical_mem_flags_t place : places) {
     for (ze_external_memory_type_flags_t type = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF; type <= 0x80;
          type *= 2) {
+      if ((found.memoryAllocationExportTypes & type) != 0) {
+        continue;
+      }
       const ze_external_memory_export_desc_t to_export{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                                        type};
       const ze_external_memory_import_fd_t to_import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr,

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "driver/memory/dma_buf.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/ipc_broker.hpp"
 #include "driver/memory/open_shared_file.hpp"
@@ -141,6 +142,8 @@ class ExportTableTest : public ::testing::Test {
     return *table_.get(id);
   }
 
+  Result<int> descriptor() { return table_.descriptor(7, ExternalType::opaque); }
+
   ExportTable table_;
 };
 
@@ -182,15 +185,18 @@ TEST_F(ExportTableTest, given_a_descriptor_that_the_application_closed_then_its_
 }
 
 TEST_F(ExportTableTest, given_no_offer_then_there_is_no_descriptor_and_with_one_it_outlives_being_closed) {
-  EXPECT_EQ(table_.offer_descriptor(7).error().code, ErrorCode::invalid_argument);
+  DmaBufs no_dma_bufs(linux_dma_bufs());
+  const ExternalTypes types{.opaque = true};
+  EXPECT_EQ(table_.offer(7, types, no_dma_bufs).error().code, ErrorCode::invalid_argument);
   table_.add(7, make_file());
-  EXPECT_EQ(table_.descriptor(7).error().code, ErrorCode::invalid_argument);
-  ASSERT_TRUE(table_.offer_descriptor(7).ok());
-  const int first = *table_.descriptor(7);
-  EXPECT_EQ(*table_.descriptor(7), first);
+  EXPECT_EQ(descriptor().error().code, ErrorCode::invalid_argument);
+  ASSERT_TRUE(table_.offer(7, types, no_dma_bufs).ok());
+  EXPECT_EQ(table_.descriptor(7, ExternalType::dma_buf).error().code, ErrorCode::invalid_argument);
+  const int first = *descriptor();
+  EXPECT_EQ(*descriptor(), first);
   const UniqueFd foreign(::memfd_create("foreign", MFD_CLOEXEC));
   ASSERT_EQ(::dup2(foreign.get(), first), first) << "closed, and the number is somebody else's";
-  const int second = *table_.descriptor(7);
+  const int second = *descriptor();
   EXPECT_NE(second, first);
   EXPECT_TRUE(identify_shared_file(second).ok());
   EXPECT_EQ(decode_ipc_handle(*table_.get(7))->fd, second);
