@@ -42,6 +42,7 @@ void fill_memory_extension(Device& device, std::uint32_t ordinal,
 
 std::uint64_t usable_memory(Device& device, const DeviceHeap& heap) {
   device.rings().pump();  // work that has ended gives back what was freed while it ran
+  device.give_back_idle();
   return heap.available_bytes();
 }
 

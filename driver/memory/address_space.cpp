@@ -9,6 +9,7 @@
 
 #include "driver/device/board.hpp"
 #include "driver/device/mmu.hpp"
+#include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/page_tables.hpp"
 
@@ -81,7 +82,7 @@ struct AddressSpace::Impl {
   bool root_set = false;    ///< under commit_mutex
   std::atomic<std::uint64_t> committed{0};
 
-  std::mutex mutex;  ///< of all below; never held while the board works
+  BriefMutex mutex;  ///< of all below; never held while the board works
   std::atomic<std::uint64_t> changes{0};
   std::unique_ptr<PageTables> tables;
   std::vector<Range> owed;
@@ -134,11 +135,12 @@ Status AddressSpace::Impl::map_locked(std::uint64_t va, const PageTarget& target
 }
 
 void AddressSpace::Impl::keep_unused_tables(std::uint64_t va, std::uint64_t bytes) {
-  std::vector<DeviceAddress> unused = tables->take_unused_tables();
-  if (!unused.empty()) {
-    owe({va, bytes});
-    retired.push_back(std::make_shared<UnusedTables>(heap, std::move(unused)));
+  if (!tables->has_unused_tables()) {
+    return;
   }
+  std::vector<DeviceAddress> unused = tables->take_unused_tables();
+  owe({va, bytes});
+  retired.push_back(std::make_shared<UnusedTables>(heap, std::move(unused)));
 }
 
 /// All that can fail: leaves are split at the ends of what changes, and what was not mapped gets mapped.
@@ -174,7 +176,9 @@ Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
 
 bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) {
   const bool seen = tables->clear(va, bytes);
-  to_clear.erase(to_clear.lower_bound(va), to_clear.lower_bound(va + bytes));
+  if (!to_clear.empty()) {
+    to_clear.erase(to_clear.lower_bound(va), to_clear.lower_bound(va + bytes));
+  }
   if (seen) {
     owe({va, bytes});
     changes.fetch_add(1, std::memory_order_release);

@@ -11,6 +11,7 @@
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
+#include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/page_run.hpp"
 
 namespace datum {
@@ -119,7 +120,7 @@ class DeviceHeap {
   std::uint64_t pages_;
   bool clean_;
   std::uint64_t table_reserve_pages_;
-  mutable std::mutex mutex_;
+  mutable BriefMutex mutex_;
   std::uint64_t table_pages_ = 0;
   std::uint64_t waiting_bytes_ = 0;
   Zone low_;

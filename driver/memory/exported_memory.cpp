@@ -10,6 +10,14 @@
 #include "driver/memory/dma_map.hpp"
 
 namespace datum {
+namespace {
+
+Error not_out() {
+  return make_error(ErrorCode::invalid_argument,
+                    "the handle is not out: it was put already, or is not of this process");
+}
+
+}  // namespace
 
 ExportTable::ExportTable() {
   // Without random numbers the number of the process has to do, which is unique for those that live.
@@ -23,15 +31,13 @@ ExportTable::ExportTable() {
 
 ExportTable::~ExportTable() { broker_.reset(); }
 
-void ExportTable::count_handle(const IpcToken& token) { ++handles_[token]; }
-
 std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id) {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return std::nullopt;
   }
-  count_handle(found->second.file->identity().token);
+  ++found->second.handles;
   return found->second.handle;
 }
 
@@ -51,8 +57,8 @@ void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile>
   const IpcToken token = file->identity().token;
   const IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
   const std::scoped_lock lock(mutex_);
-  by_token_.insert_or_assign(token, allocation_id);
   Entry& entry = files_[allocation_id];
+  by_token_.insert_or_assign(token, &entry);
   entry.handle = encode(handle);
   entry.file = std::move(file);
 }
@@ -101,10 +107,11 @@ Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
 
 IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
   const std::scoped_lock lock(mutex_);
-  count_handle(file.token);
   if (const auto own = by_token_.find(file.token); own != by_token_.end()) {
-    return files_.at(own->second).handle;
+    ++own->second->handles;
+    return own->second->handle;
   }
+  ++handles_[file.token];
   if (const auto range = ranges_.find(file.token); range != ranges_.end()) {
     return range->second.handle;
   }
@@ -129,15 +136,18 @@ Status ExportTable::put(const IpcHandle& handle) {
   }
   Ranges::node_type ended;  // closed without the lock
   const std::scoped_lock lock(mutex_);
+  if (const auto own = by_token_.find(token); own != by_token_.end()) {
+    Entry& entry = *own->second;
+    if (entry.handles != 0) {
+      --entry.handles;
+      return {};
+    }
+    return entry.file->is_offered() ? Status{} : Status(not_out());
+  }
   auto& handles = handles_.contains(token) ? handles_ : freed_handles_;
   const auto found = handles.find(token);
   if (found == handles.end()) {
-    if (const auto own = by_token_.find(token);
-        own != by_token_.end() && files_.at(own->second).file->is_offered()) {
-      return {};
-    }
-    return make_error(ErrorCode::invalid_argument,
-                      "the handle is not out: it was put already, or is not of this process");
+    return not_out();
   }
   if (--found->second == 0) {
     handles.erase(found);
@@ -156,20 +166,20 @@ void ExportTable::remove(std::uint64_t allocation_id) noexcept {
     return;
   }
   ended = std::move(found->second.file);
-  files_.erase(found);
+  const std::uint64_t handles = found->second.handles;
   by_token_.erase(ended->identity().token);
-  remember_freed(ended->identity().token);
+  files_.erase(found);
+  remember_freed(ended->identity().token, handles);
 }
 
 /// The handles that are out of what has ended may still be put.
-void ExportTable::remember_freed(const IpcToken& token) noexcept {
-  auto handles = handles_.extract(token);
-  if (handles.empty()) {
+void ExportTable::remember_freed(const IpcToken& token, std::uint64_t handles) noexcept {
+  if (handles == 0) {
     return;
   }
   try {
     freed_order_.push_back(token);
-    freed_handles_.insert(std::move(handles));
+    freed_handles_.insert_or_assign(token, handles);
   } catch (const std::exception&) {
     return;  // a later put is then refused, which harms nobody
   }
@@ -183,6 +193,9 @@ ExportTable::Counts ExportTable::counts() const {
   const std::scoped_lock lock(mutex_);
   Counts counts;
   counts.files = files_.size() + ranges_.size();
+  for (const auto& [id, entry] : files_) {
+    counts.handles += entry.handles;
+  }
   for (const auto& [token, out] : handles_) {
     counts.handles += out;
   }
@@ -192,7 +205,7 @@ ExportTable::Counts ExportTable::counts() const {
 Result<UniqueFd> ExportTable::find(const IpcToken& token) const {
   const std::scoped_lock lock(mutex_);
   if (const auto found = by_token_.find(token); found != by_token_.end()) {
-    return files_.at(found->second).file->duplicate();
+    return found->second->file->duplicate();
   }
   if (const auto range = ranges_.find(token); range != ranges_.end()) {
     return range->second.list->duplicate();

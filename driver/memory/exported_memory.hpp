@@ -96,6 +96,7 @@ class ExportTable {
   struct Entry {
     std::shared_ptr<ExportedFile> file;
     IpcHandleBytes handle{};
+    std::uint64_t handles = 0;  ///< how many are out
   };
 
   struct Range {
@@ -116,18 +117,17 @@ class ExportTable {
   [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
   [[nodiscard]] bool is_offered_dma_buf(int fd) const;
   [[nodiscard]] BrokerAddress broker_address();
-  void count_handle(const IpcToken& token);
-  void remember_freed(const IpcToken& token) noexcept;
+  void remember_freed(const IpcToken& token, std::uint64_t handles) noexcept;
   void let_go_of_parts(const Range& range) noexcept;
 
   std::uint32_t process_tag_ = 1;
   std::atomic<std::uint32_t> foreign_words_{0};
   mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Entry> files_;  ///< by id of the allocation
-  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> by_token_;
+  std::unordered_map<std::uint64_t, Entry> files_;               ///< by id of the allocation
+  std::unordered_map<IpcToken, Entry*, IpcTokenHash> by_token_;  ///< of `files_`
   Ranges ranges_;  ///< whose handles are out, by the token of their list
   std::unordered_map<IpcToken, Held, IpcTokenHash> held_;                    ///< parts of `ranges_`
-  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< how many are out
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< out, of all but `files_`
   std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> freed_handles_;  ///< of freed allocations
   std::deque<IpcToken> freed_order_;  ///< oldest first: only so many are remembered
   std::mutex broker_mutex_;           ///< before `mutex_`

@@ -49,7 +49,7 @@ Result<IpcHandleBytes> ExportTable::add_range(const void* owner, std::uint64_t s
     ++held.parts;
   }
   ranges_.emplace(*token, std::move(range));
-  count_handle(*token);
+  handles_[*token] = 1;
   return handle;
 }
 
@@ -70,7 +70,8 @@ void ExportTable::remove_ranges(const void* owner) noexcept {
       ++range;
       continue;
     }
-    remember_freed(range->first);
+    const auto out = handles_.extract(range->first);
+    remember_freed(range->first, out.empty() ? 0 : out.mapped());
     let_go_of_parts(range->second);
     range = ranges_.erase(range);
   }

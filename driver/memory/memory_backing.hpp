@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include <datum/base/address.hpp>
+
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "driver/memory/page_run.hpp"
@@ -72,6 +74,16 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
 
   [[nodiscard]] bool is_shared() const noexcept { return shared_.load(std::memory_order_seq_cst); }
 
+  /// One page of a board, where it was taken, and no more addresses than for that.
+  [[nodiscard]] bool is_one_page() const noexcept {
+    return on_device() && range_.bytes == small_page_bytes && elsewhere_ == nullptr && !pinned_;
+  }
+
+  /// The board was asked to clear pages of it: they hold another context's data until it did.
+  void mark_foreign() noexcept { foreign_ = true; }
+
+  [[nodiscard]] bool is_foreign() const noexcept { return foreign_; }
+
   /// What ends before the memory is given back. At most once.
   void move_elsewhere(std::unique_ptr<PagesElsewhere> pages) noexcept { elsewhere_ = std::move(pages); }
 
@@ -98,6 +110,7 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   DeviceHeap* heap_ = nullptr;
   bool pinned_ = false;
   bool waits_for_board_ = false;
+  bool foreign_ = false;
   AddressRange range_{};
   std::vector<PageRun> runs_;
   HostPool* pool_ = nullptr;

@@ -128,7 +128,22 @@ void PageTables::drop_empty_child(PageTable& table, unsigned index) {
   write(table, index, 0);
 }
 
+/// The table of level 0 for `va`; null: there is none.
+PageTable* PageTables::last_table(std::uint64_t va) noexcept {
+  PageTable* table = root_.get();
+  while (table != nullptr && table->level != 0) {
+    table = child_of(*table, index_of(va, table->level));
+  }
+  return table;
+}
+
 Status PageTables::set(std::uint64_t va, std::uint64_t bytes, std::uint64_t first_entry) {
+  if (bytes == small_page_bytes) {  // most allocations are one page, in a table that is there
+    if (PageTable* table = last_table(va)) {
+      write(*table, index_of(va, 0), first_entry);
+      return {};
+    }
+  }
   if (Status prepared = prepare(*root_, va, bytes, address_in(first_entry)); !prepared.ok()) {
     return prepared;
   }
@@ -189,7 +204,17 @@ void PageTables::fill(PageTable& table, std::uint64_t va, std::uint64_t bytes, s
   });
 }
 
-bool PageTables::clear(std::uint64_t va, std::uint64_t bytes) noexcept { return clear_in(*root_, va, bytes); }
+bool PageTables::clear(std::uint64_t va, std::uint64_t bytes) noexcept {
+  if (bytes == small_page_bytes) {
+    if (PageTable* table = last_table(va)) {
+      const unsigned index = index_of(va, 0);
+      const bool seen = table->entries[index] != 0 && table->on_board[index];
+      write(*table, index, 0);
+      return seen;
+    }
+  }
+  return clear_in(*root_, va, bytes);
+}
 
 bool PageTables::clear_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept {
   bool seen = false;

@@ -72,6 +72,8 @@ class PageTables {
   /// The next take_changes gives the writes again: they did not all reach the board.
   void put_back(const TableWrites& writes);
 
+  [[nodiscard]] bool has_unused_tables() const noexcept { return !unused_tables_.empty(); }
+
   /// Pages of tables that went out of use: to be given back when the board no longer walks them.
   std::vector<DeviceAddress> take_unused_tables() noexcept;
 
@@ -79,6 +81,7 @@ class PageTables {
   explicit PageTables(DeviceHeap& heap) : heap_(heap) {}
 
   Result<std::unique_ptr<PageTable>> make_table(unsigned level);
+  [[nodiscard]] PageTable* last_table(std::uint64_t va) noexcept;
   Status prepare(PageTable& table, std::uint64_t va, std::uint64_t bytes, std::uint64_t address_bits);
   void fill(PageTable& table, std::uint64_t va, std::uint64_t bytes, std::uint64_t entry) noexcept;
   bool clear_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept;

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "driver/memory/brief_mutex.hpp"
+
 namespace datum {
 namespace {
 
@@ -79,7 +81,7 @@ Node* as_node(std::uintptr_t entry) noexcept { return reinterpret_cast<Node*>(en
 }  // namespace
 
 struct Registry::Impl {
-  std::mutex mutex;
+  BriefMutex mutex;
   Node root;
   std::deque<Node> nodes;      // stable addresses; only grows
   std::deque<Record> records;  // stable addresses; only grows
@@ -87,6 +89,8 @@ struct Registry::Impl {
       idle_records;  // first in, first out: a reader that is late finds its record unchanged for long
 
   [[nodiscard]] std::uintptr_t entry_for(std::uintptr_t address) const noexcept;
+  [[nodiscard]] std::atomic<std::uintptr_t>* page_entry(std::uintptr_t address) noexcept;
+  [[nodiscard]] Record* make_record(const Allocation& allocation);
   [[nodiscard]] bool occupied(const Node& node, unsigned level, std::uintptr_t first,
                               std::uintptr_t last) const noexcept;
   void prepare(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last);
@@ -124,6 +128,32 @@ std::uintptr_t Registry::Impl::entry_for(std::uintptr_t address) const noexcept 
     node = as_node(entry);
   }
   return 0;
+}
+
+/// The entry of one page; null: its node is not there, or a record above covers it.
+std::atomic<std::uintptr_t>* Registry::Impl::page_entry(std::uintptr_t address) noexcept {
+  Node* node = &root;
+  for (unsigned level = levels - 1; level > 0; --level) {
+    const std::uintptr_t entry = node->entries[slot_of(address, level)].load(std::memory_order_relaxed);
+    if (entry == 0 || is_record(entry)) {
+      return nullptr;
+    }
+    node = as_node(entry);
+  }
+  return &node->entries[slot_of(address, 0)];
+}
+
+/// A record of `allocation`, for nobody to see yet.
+Record* Registry::Impl::make_record(const Allocation& allocation) {
+  Record* record = nullptr;
+  if (idle_records.size() > 64) {
+    record = idle_records.front();
+    idle_records.pop_front();
+  } else {
+    record = &records.emplace_back();
+  }
+  record->write(allocation);
+  return record;
 }
 
 bool Registry::Impl::occupied(const Node& node, unsigned level, std::uintptr_t first,
@@ -181,20 +211,19 @@ Status Registry::insert(const Allocation& allocation) {
                                   allocation.span_bytes(), first));
   }
   const std::scoped_lock lock(impl_->mutex);
+  if (last - first < small_page_bytes) {  // most allocations are one page, in a node that is there
+    std::atomic<std::uintptr_t>* const entry = impl_->page_entry(first);
+    if (entry != nullptr && entry->load(std::memory_order_relaxed) == 0) {
+      entry->store(tagged(impl_->make_record(allocation)), std::memory_order_release);
+      return {};
+    }
+  }
   if (impl_->occupied(impl_->root, levels - 1, first, last)) {
     return make_error(ErrorCode::invalid_argument, fmt::format("{} bytes at {:#x} overlap a live allocation",
                                                                allocation.span_bytes(), first));
   }
   impl_->prepare(impl_->root, levels - 1, first, last);
-  Record* record = nullptr;
-  if (impl_->idle_records.size() > 64) {
-    record = impl_->idle_records.front();
-    impl_->idle_records.pop_front();
-  } else {
-    record = &impl_->records.emplace_back();
-  }
-  record->write(allocation);
-  impl_->fill(impl_->root, levels - 1, first, last, tagged(record));
+  impl_->fill(impl_->root, levels - 1, first, last, tagged(impl_->make_record(allocation)));
   return {};
 }
 
@@ -217,7 +246,12 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
     return std::nullopt;
   }
   impl_->idle_records.push_back(as_record(entry));
-  impl_->fill(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, 0);
+  if (std::atomic<std::uintptr_t>* const page =
+          allocation.span_bytes() == small_page_bytes ? impl_->page_entry(base) : nullptr) {
+    page->store(0, std::memory_order_release);
+  } else {
+    impl_->fill(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, 0);
+  }
   return allocation;
 }
 

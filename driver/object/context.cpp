@@ -58,7 +58,8 @@ Status Context::build() {
       return std::move(space).error();
     }
     pins_.push_back(std::make_unique<PinCache>(**space, device->dma()));
-    device->add_space(**space);
+    idle_.push_back(std::make_unique<IdleMemory>(allocations_mutex_));
+    device->add_space(**space, *idle_.back());
     spaces_.push_back(std::move(*space));
   }
   build_virtual_space();
@@ -93,6 +94,7 @@ Context::~Context() {
   for (std::size_t index = 0; index < spaces_.size(); ++index) {
     devices_[index]->remove_space(*spaces_[index]);
   }
+  idle_.clear();
   spaces_.clear();  // the board has forgotten the spaces from here on; then the memory goes
 }
 

@@ -15,8 +15,10 @@
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/atomic_attributes.hpp"
+#include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
+#include "driver/memory/idle_memory.hpp"
 #include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
 #include "driver/memory/registry.hpp"
@@ -189,6 +191,10 @@ class Context {
   Status build();
   [[nodiscard]] std::size_t index_of(const Device& device) const noexcept;
   Result<void*> publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation, std::uint64_t bytes);
+  Result<void*> register_listed(MemoryBacking& backing, Allocation allocation, std::uint64_t bytes);
+  Result<void*> reuse_page(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
+                           std::uint8_t cache_policy);
+  void unlist(MemoryBacking& backing);
   Status map_device(Device& device, MemoryBacking& backing, PageRights rights);
   Status map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights);
   Result<void*> allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
@@ -230,8 +236,9 @@ class Context {
   std::atomic<std::uint64_t> children_{0};
   std::mutex
       sharing_mutex_;  ///< one first export at a time; before allocations_mutex_; boards are waited for
-  std::mutex allocations_mutex_;
+  BriefMutex allocations_mutex_;
   BackingList allocations_;
+  std::vector<std::unique_ptr<IdleMemory>> idle_;  ///< as devices_; under allocations_mutex_
   AtomicAttributes atomic_attributes_;
   HandleSlot* handle_ = nullptr;
 };

@@ -61,10 +61,14 @@ void Context::give_back(const Allocation& allocation) {
       static_cast<void>(space->commit());
     }
   }
+  const bool reusable = !kept && backing.is_one_page() && !backing.is_foreign();
   std::shared_ptr<MemoryBacking> ended;
   {
     const std::scoped_lock lock(allocations_mutex_);
     ended = allocations_.remove(backing);
+    if (reusable && idle_[index_of(*allocation.device)]->keep(allocation.ordinal, ended)) {
+      return;
+    }
   }
   // The memory goes here, unless a space keeps it.
 }

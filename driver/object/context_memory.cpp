@@ -45,6 +45,7 @@ Status Context::map_device(Device& device, MemoryBacking& backing, PageRights ri
     va += run.bytes;
   }
   if (std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), id_); !foreign.empty()) {
+    backing.mark_foreign();
     pages.clear_before_use(DeviceVa{backing.base()}, std::move(foreign));
   }
   return {};
@@ -69,34 +70,77 @@ Status Context::map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights
 
 Result<void*> Context::publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation,
                                std::uint64_t bytes) {
-  allocation.id = driver_.next_allocation_id();
-  allocation.base = backing->base();
-  allocation.size_bytes = bytes;
-  allocation.context = this;
-  allocation.backing = backing.get();
+  MemoryBacking& listed = *backing;
   {
     const std::scoped_lock lock(allocations_mutex_);
-    allocations_.add(backing);
+    allocations_.add(std::move(backing));
   }
+  return register_listed(listed, allocation, bytes);
+}
+
+/// Of a backing that is in the list of live allocations, and leaves it again where that fails.
+Result<void*> Context::register_listed(MemoryBacking& backing, Allocation allocation, std::uint64_t bytes) {
+  allocation.id = driver_.next_allocation_id();
+  allocation.base = backing.base();
+  allocation.size_bytes = bytes;
+  allocation.context = this;
+  allocation.backing = &backing;
   try {
     if (Status inserted = driver_.registry().insert(allocation); inserted.ok()) {
       return reinterpret_cast<void*>(allocation.base);
     } else {
-      forget(*backing, allocation, true);
-      const std::scoped_lock lock(allocations_mutex_);
-      allocations_.remove(*backing);
+      forget(backing, allocation, true);
+      unlist(backing);
       return std::move(inserted).error();
     }
   } catch (...) {
-    forget(*backing, allocation, true);
-    const std::scoped_lock lock(allocations_mutex_);
-    allocations_.remove(*backing);
+    forget(backing, allocation, true);
+    unlist(backing);
     throw;
   }
 }
 
+void Context::unlist(MemoryBacking& backing) {
+  std::shared_ptr<MemoryBacking> ended;  // goes without the lock
+  const std::scoped_lock lock(allocations_mutex_);
+  ended = allocations_.remove(backing);
+}
+
+/// An allocation of one page from what was freed before. Null: nothing is idle; it is to be made anew.
+Result<void*> Context::reuse_page(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
+                                  std::uint8_t cache_policy) {
+  MemoryBacking* page = nullptr;
+  {
+    const std::scoped_lock lock(allocations_mutex_);
+    std::shared_ptr<MemoryBacking> idle = idle_[index_of(device)]->take(ordinal);
+    if (idle == nullptr) {
+      return nullptr;
+    }
+    page = idle.get();
+    allocations_.add(std::move(idle));
+  }
+  PageTarget target;
+  target.device = page->runs().front().first;
+  if (Status mapped = space(device).map(DeviceVa{page->base()}, target, IdleMemory::bytes,
+                                        {.cache_policy = cache_policy});
+      !mapped.ok()) {
+    unlist(*page);
+    return std::move(mapped).error();
+  }
+  Allocation allocation;
+  allocation.kind = AllocationKind::device;
+  allocation.device = &device;
+  allocation.ordinal = static_cast<std::uint16_t>(ordinal);
+  return register_listed(*page, allocation, bytes);
+}
+
 Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
                                        std::uint64_t alignment, std::uint8_t cache_policy) {
+  if (bytes <= IdleMemory::bytes && alignment <= IdleMemory::bytes) {
+    if (Result<void*> reused = reuse_page(device, ordinal, bytes, cache_policy); reused.ok() && *reused) {
+      return reused;
+    }
+  }
   DeviceHeap& heap = device.heap(ordinal);
   const auto attempt = [&]() -> Result<std::shared_ptr<MemoryBacking>> {
     Result<std::shared_ptr<MemoryBacking>> backing =

@@ -11,6 +11,7 @@
 #include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
 #include "driver/memory/host_pool.hpp"
+#include "driver/memory/idle_memory.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum {
@@ -143,25 +144,33 @@ bool Device::can_access(Device& other) noexcept {
   return this == &other || (exporter.can_export.memfd && exporter.exports_end && importer.can_import.memfd);
 }
 
-void Device::add_space(AddressSpace& space) {
+void Device::add_space(AddressSpace& space, IdleMemory& idle) {
   const std::scoped_lock lock(spaces_mutex_);
-  spaces_.push_back(&space);
+  spaces_.push_back({&space, &idle});
 }
 
 void Device::remove_space(AddressSpace& space) noexcept {
   const std::scoped_lock lock(spaces_mutex_);
-  std::erase(spaces_, &space);
+  std::erase_if(spaces_, [&](const Space& entry) { return entry.space == &space; });
 }
 
 Status Device::drain_quarantine() {
   const std::scoped_lock lock(spaces_mutex_);
   Status first;
-  for (AddressSpace* space : spaces_) {
-    if (Status committed = space->commit(); !committed.ok() && first.ok()) {
+  for (const Space& entry : spaces_) {
+    if (Status committed = entry.space->commit(); !committed.ok() && first.ok()) {
       first = std::move(committed);
     }
+    entry.idle->give_back();
   }
   return first;
+}
+
+void Device::give_back_idle() {
+  const std::scoped_lock lock(spaces_mutex_);
+  for (const Space& entry : spaces_) {
+    entry.idle->give_back();
+  }
 }
 
 bool Device::exports(ExternalType type) {

@@ -20,6 +20,7 @@ class Driver;
 class DeviceHeap;
 class DmaMap;
 class HostArena;
+class IdleMemory;
 class RingScheduler;
 enum class ExternalType : std::uint8_t;
 
@@ -74,11 +75,14 @@ class Device {
   /// exports memory in a way that this one imports.
   [[nodiscard]] bool can_access(Device& other) noexcept;
 
-  /// The spaces of contexts, so that their quarantines can be emptied before memory is said to be exhausted.
-  void add_space(AddressSpace& space);
+  /// The spaces of contexts and what is idle in them, so that both can be emptied before memory is said to be
+  /// exhausted.
+  void add_space(AddressSpace& space, IdleMemory& idle);
   void remove_space(AddressSpace& space) noexcept;
-  /// Commits every space: what the board acknowledged is free again afterwards.
+  /// Commits every space: what the board acknowledged is free again afterwards, and so is what was idle.
   Status drain_quarantine();
+  /// What is idle in contexts is free afterwards.
+  void give_back_idle();
 
  private:
   Device(Driver& driver, std::unique_ptr<Board> board, unsigned index);
@@ -95,7 +99,13 @@ class Device {
   std::unique_ptr<AddressSpace> driver_space_;
   std::unique_ptr<RingScheduler> rings_;
   std::mutex spaces_mutex_;
-  std::vector<AddressSpace*> spaces_;
+
+  struct Space {
+    AddressSpace* space = nullptr;
+    IdleMemory* idle = nullptr;
+  };
+
+  std::vector<Space> spaces_;
   std::array<std::uint8_t, 16> uuid_{};
   std::array<HandleSlot*, 2> sysman_memories_{};
   HandleSlot* handle_ = nullptr;

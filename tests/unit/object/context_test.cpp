@@ -247,6 +247,76 @@ TEST_F(ContextTest, given_a_context_ends_with_live_allocations_then_all_memory_i
   EXPECT_EQ(device().heap(0).free_bytes(), before);
 }
 
+TEST_F(ContextTest, given_a_page_the_board_never_saw_when_freed_then_the_next_of_its_kind_is_made_of_it) {
+  const auto context = make_context();
+  ASSERT_TRUE(context->space(device()).commit().ok());
+  const std::uint64_t before = device().heap(0).free_bytes();
+  void* const first = *context->allocate_device(device(), 0, 4096, 0);
+  ASSERT_TRUE(context->free(first).ok());
+  EXPECT_FALSE(context->find(first).has_value());
+  void* const other_memory = *context->allocate_device(device(), 1, 4096, 0);
+  EXPECT_NE(first, other_memory) << "the page is of the other memory";
+  void* const second = *context->allocate_device(device(), 0, 100, 0);
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(100U, context->find(second)->size_bytes);
+  EXPECT_TRUE(translate(*context, second).has_value());
+  ASSERT_TRUE(context->free(second).ok());
+  EXPECT_FALSE(translate(*context, second).has_value());
+  ASSERT_TRUE(context->free(*context->allocate_device(device(), 0, 4096, 0)).ok());
+  device().give_back_idle();
+  EXPECT_EQ(device().heap(0).free_bytes(), before);
+}
+
+TEST_F(ContextTest, given_idle_pages_in_one_context_when_another_needs_all_memory_then_it_gets_them) {
+  const auto idle = make_context();
+  const auto context = make_context();
+  std::vector<void*> pages;
+  for (int page = 0; page < 50; ++page) {
+    pages.push_back(*idle->allocate_device(device(), 0, 4096, 0));
+  }
+  const auto free_all = [&] {
+    for (void* page : pages) {
+      ASSERT_TRUE(idle->free(page).ok());
+    }
+  };
+  free_all();
+  device().give_back_idle();
+  const std::uint64_t all = device().heap(0).free_bytes();
+  for (void*& page : pages) {
+    page = *idle->allocate_device(device(), 0, 4096, 0);
+  }
+  free_all();
+  EXPECT_LT(device().heap(0).free_bytes(), all);
+  EXPECT_TRUE(context->allocate_device(device(), 0, all - mib, 0).ok()) << "tables take a little of it";
+}
+
+TEST_F(ContextTest,
+       given_a_page_of_another_context_when_freed_unused_and_allocated_again_then_it_is_cleared) {
+  const auto first = make_context();
+  std::vector<void*> theirs;
+  for (int page = 0; page < 16; ++page) {  // of which the next context's tables take some
+    theirs.push_back(*first->allocate_device(device(), 0, 4096, 0));
+  }
+  const std::uint64_t place = *translate(*first, theirs.back());
+  poke(place, 0xdeadbeef);
+  for (void* page : theirs) {
+    ASSERT_TRUE(first->free(page).ok());
+  }
+  ASSERT_TRUE(device().drain_quarantine().ok());
+  const auto second = make_context();
+  std::vector<void*> pages;
+  for (int page = 0; page < 100; ++page) {
+    void* const unused = *second->allocate_device(device(), 0, 4096, 0);
+    ASSERT_TRUE(second->free(unused).ok());
+    pages.push_back(*second->allocate_device(device(), 0, 4096, 0));
+    if (translate(*second, pages.back()) == place) {
+      EXPECT_EQ(0, peek(place));
+      return;
+    }
+  }
+  ADD_FAILURE() << "the page never came back";
+}
+
 TEST_F(ContextTest, given_threads_that_allocate_and_free_then_nothing_is_lost) {
   const auto context = make_context();
   ASSERT_TRUE(context->space(device()).commit().ok());
