@@ -161,7 +161,7 @@ std::vector<pollfd> Interrupts::entries_for(unsigned vector, int wake_fd) const 
   return entries;
 }
 
-Result<Interrupts::Seen> Interrupts::wait(unsigned vector, int wake_fd, std::uint64_t timeout_ns) {
+Result<Seen> Interrupts::wait(unsigned vector, int wake_fd, std::uint64_t timeout_ns) {
   constexpr std::uint64_t second_ns = 1'000'000'000;
   constexpr std::size_t first_vector = 3;
   std::vector<pollfd> entries = entries_for(vector, wake_fd);

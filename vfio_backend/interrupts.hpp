@@ -9,6 +9,7 @@
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
+#include "vfio_backend/interrupt_wait.hpp"
 #include "vfio_backend/sysfs.hpp"
 
 namespace datum::vfio {
@@ -41,7 +42,6 @@ class Interrupts {
   /// `vector` < vectors().
   [[nodiscard]] int descriptor(unsigned vector) const noexcept { return vectors_[vector].get(); }
 
-  enum class Seen : std::uint8_t { interrupt, notice, woken, nothing };
   /// Sleeps until `vector` (or any_vector) is raised, the kernel has a notice, `wake_fd` is readable or
   /// `timeout_ns` is over, and says which, the first of these that holds. Consumes the interrupt, nothing
   /// else. no_deadline: no bound. A signal ends it early with `nothing`.

@@ -279,36 +279,9 @@ Result<int> VfioFunction::interrupt_fd(unsigned vector) {
 }
 
 Result<board::WaitOutcome> VfioFunction::wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
-  if (vector != board::any_vector && vector >= info_.vectors) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("vector {} of a board with {}", vector, info_.vectors));
-  }
-  for (;;) {
-    const std::uint64_t now = clock().now_ns;
-    const std::uint64_t left = deadline_ns == board::no_deadline ? board::no_deadline
-                               : deadline_ns > now               ? deadline_ns - now
-                                                                 : 0;
-    const Result<Interrupts::Seen> seen = interrupts_.wait(vector, wake_fd, left);
-    if (!seen) {
-      return seen.error();
-    }
-    switch (*seen) {
-    case Interrupts::Seen::interrupt:
-      return board::WaitOutcome::interrupt;
-    case Interrupts::Seen::notice:
-      if (Status status = health(); !status) {
-        return std::move(status).error();
-      }
-      break;
-    case Interrupts::Seen::woken:
-      return board::WaitOutcome::woken;
-    case Interrupts::Seen::nothing:
-      if (deadline_ns != board::no_deadline && clock().now_ns >= deadline_ns) {
-        return board::WaitOutcome::deadline;
-      }
-      break;
-    }
-  }
+  return wait_for_interrupt(*this, vector, deadline_ns, [&](std::uint64_t most_ns) {
+    return interrupts_.wait(vector, wake_fd, most_ns);
+  });
 }
 
 board::Clock VfioFunction::clock() noexcept {

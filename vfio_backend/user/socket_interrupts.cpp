@@ -115,8 +115,8 @@ bool SocketInterrupts::consume(unsigned vector) {
   return consumed;
 }
 
-Result<SocketInterrupts::Seen> SocketInterrupts::wait(unsigned vector, int wake_fd,
-                                                      std::uint64_t timeout_ns) {
+Result<vfio::Seen> SocketInterrupts::wait(unsigned vector, int wake_fd, std::uint64_t timeout_ns) {
+  using vfio::Seen;
   if (consume(vector)) {
     return Seen::interrupt;
   }
@@ -150,7 +150,7 @@ Result<SocketInterrupts::Seen> SocketInterrupts::wait(unsigned vector, int wake_
     return Seen::interrupt;
   }
   if (fds[0].revents != 0 || fds[1].revents != 0) {
-    return Seen::lost;
+    return Seen::notice;
   }
   return fds[2].revents != 0 ? Seen::woken : Seen::nothing;
 }

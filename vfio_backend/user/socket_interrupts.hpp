@@ -8,6 +8,7 @@
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
 
+#include "vfio_backend/interrupt_wait.hpp"
 #include "vfio_backend/user/channel.hpp"
 
 namespace datum::vfio_user {
@@ -25,11 +26,10 @@ class SocketInterrupts {
   /// `vector` < vectors().
   [[nodiscard]] int descriptor(unsigned vector) const noexcept { return vectors_[vector].get(); }
 
-  enum class Seen : std::uint8_t { interrupt, lost, woken, nothing };
-  /// Sleeps until `vector` (or any_vector) is raised, the board or its server is lost, `wake_fd` is readable
-  /// or `timeout_ns` is over; no_deadline: no bound. Consumes the interrupt, nothing else. A signal ends it
-  /// early with `nothing`.
-  Result<Seen> wait(unsigned vector, int wake_fd, std::uint64_t timeout_ns);
+  /// Sleeps until `vector` (or any_vector) is raised, the board or its server is lost (`notice`), `wake_fd`
+  /// is readable or `timeout_ns` is over; no_deadline: no bound. Consumes the interrupt, nothing else. A
+  /// signal ends it early with `nothing`.
+  Result<vfio::Seen> wait(unsigned vector, int wake_fd, std::uint64_t timeout_ns);
 
   /// The server said that the board is lost. Stays so until `clear`.
   [[nodiscard]] bool board_lost() const noexcept;
