@@ -32,14 +32,14 @@ Result<board::Bar*> FaultFunction::bar(unsigned index) {
   if (auto error = next(FunctionCall::bar)) {
     return *std::move(error);
   }
-  return inner_->bar(index);
+  return ForwardingFunction::bar(index);
 }
 
 Status FaultFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) {
   if (auto error = next(FunctionCall::dma_map)) {
     return *std::move(error);
   }
-  return inner_->dma_map(iova, host, access);
+  return ForwardingFunction::dma_map(iova, host, access);
 }
 
 Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -47,42 +47,42 @@ Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::u
   if (auto error = next(FunctionCall::dma_map_fd)) {
     return *std::move(error);
   }
-  return inner_->dma_map_fd(iova, fd, offset, bytes, access);
+  return ForwardingFunction::dma_map_fd(iova, fd, offset, bytes, access);
 }
 
 Status FaultFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
   if (auto error = next(FunctionCall::dma_unmap)) {
     return *std::move(error);
   }
-  return inner_->dma_unmap(iova, bytes);
+  return ForwardingFunction::dma_unmap(iova, bytes);
 }
 
 Result<int> FaultFunction::interrupt_fd(unsigned vector) {
   if (auto error = next(FunctionCall::interrupt_fd)) {
     return *std::move(error);
   }
-  return inner_->interrupt_fd(vector);
+  return ForwardingFunction::interrupt_fd(vector);
 }
 
 Result<board::WaitOutcome> FaultFunction::wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
   if (auto error = next(FunctionCall::wait)) {
     return *std::move(error);
   }
-  return inner_->wait(vector, wake_fd, deadline_ns);
+  return ForwardingFunction::wait(vector, wake_fd, deadline_ns);
 }
 
 Status FaultFunction::reset(board::ResetKind kind) {
   if (auto error = next(FunctionCall::reset)) {
     return *std::move(error);
   }
-  return inner_->reset(kind);
+  return ForwardingFunction::reset(kind);
 }
 
 Status FaultFunction::health() {
   if (auto error = next(FunctionCall::health)) {
     return *std::move(error);
   }
-  return inner_->health();
+  return ForwardingFunction::health();
 }
 
 Result<UniqueFd> FaultFunction::export_memory(std::span<const board::DeviceRange> ranges,
@@ -90,14 +90,14 @@ Result<UniqueFd> FaultFunction::export_memory(std::span<const board::DeviceRange
   if (auto error = next(FunctionCall::export_memory)) {
     return *std::move(error);
   }
-  return inner_->export_memory(ranges, label);
+  return ForwardingFunction::export_memory(ranges, label);
 }
 
 Status FaultFunction::end_export(std::span<const board::DeviceRange> ranges) {
   if (auto error = next(FunctionCall::end_export)) {
     return *std::move(error);
   }
-  return inner_->end_export(ranges);
+  return ForwardingFunction::end_export(ranges);
 }
 
 }  // namespace datum::test

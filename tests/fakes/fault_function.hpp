@@ -9,15 +9,16 @@
 
 #include <datum/board/pcie_function.hpp>
 
+#include "tests/fakes/forwarding_function.hpp"
 #include "tests/fakes/function_call.hpp"
 
 namespace datum::test {
 
 /// Passes everything on, except that a chosen call of a kind is answered with an error and not passed on.
 /// Safe from any thread.
-class FaultFunction final : public board::PcieFunction {
+class FaultFunction final : public ForwardingFunction {
  public:
-  explicit FaultFunction(std::unique_ptr<board::PcieFunction> inner) : inner_(std::move(inner)) {}
+  using ForwardingFunction::ForwardingFunction;
 
   /// The `number`-th call of `kind` from now on fails, counting from 1; with `and_all_later`, those after it
   /// too. Replaces an earlier order for the kind.
@@ -27,12 +28,6 @@ class FaultFunction final : public board::PcieFunction {
   /// Calls of the kind so far, failed ones included.
   [[nodiscard]] unsigned calls(FunctionCall kind) const;
 
-  [[nodiscard]] board::PcieFunction& inner() noexcept { return *inner_; }
-
-  [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
-
-  [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
-
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
   Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -40,18 +35,10 @@ class FaultFunction final : public board::PcieFunction {
   Status dma_unmap(Iova iova, std::uint64_t bytes) override;
   Result<int> interrupt_fd(unsigned vector) override;
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
-
-  [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
-
   Status reset(board::ResetKind kind) override;
   Status health() override;
-
-  std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
-
   Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
   Status end_export(std::span<const board::DeviceRange> ranges) override;
-
-  void relax() noexcept override { inner_->relax(); }
 
  private:
   struct Order {
@@ -63,7 +50,6 @@ class FaultFunction final : public board::PcieFunction {
   /// The error that this call is to answer with, if any.
   [[nodiscard]] std::optional<Error> next(FunctionCall kind);
 
-  std::unique_ptr<board::PcieFunction> inner_;
   mutable std::mutex mutex_;
   std::array<Order, function_call_kinds> orders_{};
   std::array<unsigned, function_call_kinds> calls_{};

@@ -67,7 +67,8 @@ class TraceFunction::TracedBar final : public board::Bar {
   unsigned index_;
 };
 
-TraceFunction::TraceFunction(std::unique_ptr<board::PcieFunction> inner) : inner_(std::move(inner)) {}
+TraceFunction::TraceFunction(std::unique_ptr<board::PcieFunction> inner)
+    : ForwardingFunction(std::move(inner)) {}
 
 TraceFunction::~TraceFunction() = default;
 
@@ -95,7 +96,7 @@ Result<T> TraceFunction::record(TracedCall call, Result<T> result) {
 }
 
 Result<board::Bar*> TraceFunction::bar(unsigned index) {
-  auto inner = record({Kind::bar, index, 0, 0, 0, true, {}}, inner_->bar(index));
+  auto inner = record({Kind::bar, index, 0, 0, 0, true, {}}, ForwardingFunction::bar(index));
   if (!inner) {
     return inner;
   }
@@ -109,48 +110,52 @@ Result<board::Bar*> TraceFunction::bar(unsigned index) {
 
 Status TraceFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) {
   return record({Kind::dma_map, 0, raw(iova), host.size(), static_cast<std::uint64_t>(access), true, {}},
-                inner_->dma_map(iova, host, access));
+                ForwardingFunction::dma_map(iova, host, access));
 }
 
 Status TraceFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
                                  board::DmaAccess access) {
   return record({Kind::dma_map_fd, 0, raw(iova), bytes, static_cast<std::uint64_t>(access), true, {}},
-                inner_->dma_map_fd(iova, fd, offset, bytes, access));
+                ForwardingFunction::dma_map_fd(iova, fd, offset, bytes, access));
 }
 
 Status TraceFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
-  return record({Kind::dma_unmap, 0, raw(iova), bytes, 0, true, {}}, inner_->dma_unmap(iova, bytes));
+  return record({Kind::dma_unmap, 0, raw(iova), bytes, 0, true, {}},
+                ForwardingFunction::dma_unmap(iova, bytes));
 }
 
 Result<int> TraceFunction::interrupt_fd(unsigned vector) {
-  return record({Kind::interrupt_fd, 0, vector, 0, 0, true, {}}, inner_->interrupt_fd(vector));
+  return record({Kind::interrupt_fd, 0, vector, 0, 0, true, {}}, ForwardingFunction::interrupt_fd(vector));
 }
 
 Result<board::WaitOutcome> TraceFunction::wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
-  auto outcome = inner_->wait(vector, wake_fd, deadline_ns);
+  auto outcome = ForwardingFunction::wait(vector, wake_fd, deadline_ns);
   const auto value = outcome ? static_cast<std::uint64_t>(*outcome) : 0;
   return record({Kind::wait, 0, vector, 0, value, true, {}}, std::move(outcome));
 }
 
 Status TraceFunction::reset(board::ResetKind kind) {
-  return record({Kind::reset, 0, 0, 0, static_cast<std::uint64_t>(kind), true, {}}, inner_->reset(kind));
+  return record({Kind::reset, 0, 0, 0, static_cast<std::uint64_t>(kind), true, {}},
+                ForwardingFunction::reset(kind));
 }
 
-Status TraceFunction::health() { return record({Kind::health, 0, 0, 0, 0, true, {}}, inner_->health()); }
+Status TraceFunction::health() {
+  return record({Kind::health, 0, 0, 0, 0, true, {}}, ForwardingFunction::health());
+}
 
 std::vector<board::DmaFault> TraceFunction::take_dma_faults() {
-  auto faults = inner_->take_dma_faults();
+  auto faults = ForwardingFunction::take_dma_faults();
   record({Kind::take_dma_faults, 0, 0, 0, faults.size(), true, {}});
   return faults;
 }
 
 Result<UniqueFd> TraceFunction::export_memory(std::span<const board::DeviceRange> ranges,
                                               std::string_view label) {
-  return record(call_about(Kind::export_memory, ranges), inner_->export_memory(ranges, label));
+  return record(call_about(Kind::export_memory, ranges), ForwardingFunction::export_memory(ranges, label));
 }
 
 Status TraceFunction::end_export(std::span<const board::DeviceRange> ranges) {
-  return record(call_about(Kind::end_export, ranges), inner_->end_export(ranges));
+  return record(call_about(Kind::end_export, ranges), ForwardingFunction::end_export(ranges));
 }
 
 }  // namespace datum::test

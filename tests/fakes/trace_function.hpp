@@ -10,6 +10,8 @@
 
 #include <datum/board/pcie_function.hpp>
 
+#include "tests/fakes/forwarding_function.hpp"
+
 namespace datum::test {
 
 /// One call and how it was answered. What the numbers mean depends on the call, as its fields say.
@@ -46,7 +48,7 @@ struct TracedCall {
 };
 
 /// Passes everything on. Safe from any thread; calls stand in the order in which they were answered.
-class TraceFunction final : public board::PcieFunction {
+class TraceFunction final : public ForwardingFunction {
  public:
   explicit TraceFunction(std::unique_ptr<board::PcieFunction> inner);
   ~TraceFunction() override;
@@ -55,10 +57,6 @@ class TraceFunction final : public board::PcieFunction {
   /// The calls so far, which are forgotten.
   [[nodiscard]] std::vector<TracedCall> take();
 
-  [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
-
-  [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
-
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
   Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -66,16 +64,11 @@ class TraceFunction final : public board::PcieFunction {
   Status dma_unmap(Iova iova, std::uint64_t bytes) override;
   Result<int> interrupt_fd(unsigned vector) override;
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
-
-  [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
-
   Status reset(board::ResetKind kind) override;
   Status health() override;
   std::vector<board::DmaFault> take_dma_faults() override;
   Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges, std::string_view label) override;
   Status end_export(std::span<const board::DeviceRange> ranges) override;
-
-  void relax() noexcept override { inner_->relax(); }
 
  private:
   class TracedBar;
@@ -84,7 +77,6 @@ class TraceFunction final : public board::PcieFunction {
   template <class T>
   Result<T> record(TracedCall call, Result<T> result);
 
-  std::unique_ptr<board::PcieFunction> inner_;
   mutable std::mutex mutex_;
   std::vector<TracedCall> calls_;
   std::array<std::unique_ptr<TracedBar>, 6> bars_;

@@ -8,6 +8,8 @@
 
 #include <datum/board/pcie_function.hpp>
 
+#include "tests/fakes/forwarding_function.hpp"
+
 namespace datum::test {
 
 /// dma_map calls, and the bytes that are mapped now.
@@ -16,20 +18,13 @@ struct MappingCount {
   std::atomic<std::uint64_t> maps{0};
 };
 
-/// Passes everything on.
-class CountingFunction final : public board::PcieFunction {
+class CountingFunction final : public ForwardingFunction {
  public:
   CountingFunction(std::unique_ptr<board::PcieFunction> inner, std::shared_ptr<MappingCount> count)
-      : inner_(std::move(inner)), count_(std::move(count)) {}
-
-  [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
-
-  [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
-
-  Result<board::Bar*> bar(unsigned index) override { return inner_->bar(index); }
+      : ForwardingFunction(std::move(inner)), count_(std::move(count)) {}
 
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override {
-    Status mapped = inner_->dma_map(iova, host, access);
+    Status mapped = ForwardingFunction::dma_map(iova, host, access);
     if (mapped) {
       count_->live_bytes += static_cast<std::int64_t>(host.size());
       ++count_->maps;
@@ -39,7 +34,7 @@ class CountingFunction final : public board::PcieFunction {
 
   Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
                     board::DmaAccess access) override {
-    Status mapped = inner_->dma_map_fd(iova, fd, offset, bytes, access);
+    Status mapped = ForwardingFunction::dma_map_fd(iova, fd, offset, bytes, access);
     if (mapped) {
       count_->live_bytes += static_cast<std::int64_t>(bytes);
       ++count_->maps;
@@ -48,40 +43,14 @@ class CountingFunction final : public board::PcieFunction {
   }
 
   Status dma_unmap(Iova iova, std::uint64_t bytes) override {
-    Status unmapped = inner_->dma_unmap(iova, bytes);
+    Status unmapped = ForwardingFunction::dma_unmap(iova, bytes);
     if (unmapped) {
       count_->live_bytes -= static_cast<std::int64_t>(bytes);
     }
     return unmapped;
   }
 
-  Result<int> interrupt_fd(unsigned vector) override { return inner_->interrupt_fd(vector); }
-
-  Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override {
-    return inner_->wait(vector, wake_fd, deadline_ns);
-  }
-
-  [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
-
-  Status reset(board::ResetKind kind) override { return inner_->reset(kind); }
-
-  Status health() override { return inner_->health(); }
-
-  std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
-
-  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges,
-                                 std::string_view label) override {
-    return inner_->export_memory(ranges, label);
-  }
-
-  Status end_export(std::span<const board::DeviceRange> ranges) override {
-    return inner_->end_export(ranges);
-  }
-
-  void relax() noexcept override { inner_->relax(); }
-
  private:
-  std::unique_ptr<board::PcieFunction> inner_;
   std::shared_ptr<MappingCount> count_;
 };
 

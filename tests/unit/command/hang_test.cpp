@@ -4,6 +4,7 @@
 
 #include "driver/command/hang_check.hpp"
 #include "driver/device/limits.hpp"
+#include "tests/fakes/forwarding_function.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
 namespace datum::test {
@@ -123,17 +124,13 @@ class DeafBar final : public board::Bar {
 };
 
 /// A board with such a BAR0.
-class DeafFunction final : public board::PcieFunction {
+class DeafFunction final : public ForwardingFunction {
  public:
   DeafFunction(std::unique_ptr<board::PcieFunction> inner, std::atomic<bool>& deaf)
-      : inner_(std::move(inner)), deaf_(deaf) {}
-
-  [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return inner_->info(); }
-
-  [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
+      : ForwardingFunction(std::move(inner)), deaf_(deaf) {}
 
   Result<board::Bar*> bar(unsigned index) override {
-    Result<board::Bar*> found = inner_->bar(index);
+    Result<board::Bar*> found = ForwardingFunction::bar(index);
     if (!found || index != 0) {
       return found;
     }
@@ -141,44 +138,7 @@ class DeafFunction final : public board::PcieFunction {
     return registers_.get();
   }
 
-  Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override {
-    return inner_->dma_map(iova, host, access);
-  }
-
-  Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
-                    board::DmaAccess access) override {
-    return inner_->dma_map_fd(iova, fd, offset, bytes, access);
-  }
-
-  Status dma_unmap(Iova iova, std::uint64_t bytes) override { return inner_->dma_unmap(iova, bytes); }
-
-  Result<int> interrupt_fd(unsigned vector) override { return inner_->interrupt_fd(vector); }
-
-  Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override {
-    return inner_->wait(vector, wake_fd, deadline_ns);
-  }
-
-  [[nodiscard]] board::Clock clock() noexcept override { return inner_->clock(); }
-
-  Status reset(board::ResetKind kind) override { return inner_->reset(kind); }
-
-  Status health() override { return inner_->health(); }
-
-  std::vector<board::DmaFault> take_dma_faults() override { return inner_->take_dma_faults(); }
-
-  Result<UniqueFd> export_memory(std::span<const board::DeviceRange> ranges,
-                                 std::string_view label) override {
-    return inner_->export_memory(ranges, label);
-  }
-
-  Status end_export(std::span<const board::DeviceRange> ranges) override {
-    return inner_->end_export(ranges);
-  }
-
-  void relax() noexcept override { inner_->relax(); }
-
  private:
-  std::unique_ptr<board::PcieFunction> inner_;
   std::atomic<bool>& deaf_;
   std::unique_ptr<DeafBar> registers_;
 };
