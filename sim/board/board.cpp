@@ -40,6 +40,13 @@ Result<std::unique_ptr<Board>> Board::create(const BoardOptions& options) {
   }
   std::unique_ptr<Board> board(new Board(options, std::move(array).value(), std::move(any_interrupt).value(),
                                          std::move(lost_event).value()));
+  if (!options.transaction_file.empty()) {
+    auto log = TransactionLog::create(options.transaction_file);
+    if (!log) {
+      return std::move(log).error();
+    }
+    board->hash.log_to(std::move(log).value());
+  }
   auto engine = make_engine({board->options, board->dram, board->host, board->timebase, board->hash});
   if (!engine) {
     return std::move(engine).error();

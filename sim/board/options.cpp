@@ -207,6 +207,9 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   if (item.name == "coverage") {
     return take_file(item, options.coverage_file);
   }
+  if (item.name == "transactions") {
+    return take_file(item, options.transaction_file);
+  }
   if (item.name == "iommu_bits") {
     return take_iommu_bits(item, options);
   }
@@ -219,7 +222,7 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   return refusal(
       item,
       "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
-      "seed, step, trace, coverage, instrumented, iommu_bits, mappings, locked");
+      "seed, step, transactions, trace, coverage, instrumented, iommu_bits, mappings, locked");
 }
 
 Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {

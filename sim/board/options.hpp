@@ -23,8 +23,9 @@ struct BoardOptions {
   std::uint64_t seed = 1;
   bool step_locked = false;
   bool instrumented = false;
-  std::string trace_file;     ///< empty: no waveform
-  std::string coverage_file;  ///< empty: coverage is not written
+  std::string trace_file;        ///< empty: no waveform
+  std::string coverage_file;     ///< empty: coverage is not written
+  std::string transaction_file;  ///< empty: bus transactions are not written down
   unsigned iommu_bits = 39;
   std::uint64_t max_mappings = 65535;
   std::uint64_t max_locked_bytes = 0;  ///< 0: no limit

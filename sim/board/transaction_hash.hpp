@@ -5,7 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
+#include <utility>
+
+#include "sim/board/transaction_log.hpp"
 
 namespace datum::sim {
 
@@ -23,6 +27,12 @@ class TransactionHash {
   };
 
   void enable() noexcept { enabled_ = true; }
+
+  /// Switches it on, too.
+  void log_to(std::unique_ptr<TransactionLog> log) noexcept {
+    log_ = std::move(log);
+    enabled_ = true;
+  }
 
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
@@ -44,9 +54,24 @@ class TransactionHash {
     for (; at < data.size(); ++at) {
       mix(static_cast<std::uint64_t>(data[at]));
     }
+    if (log_ != nullptr) {
+      log_->add(name_of(kind), cycle, address, extent, value_);
+    }
   }
 
  private:
+  [[nodiscard]] static const char* name_of(Kind kind) noexcept {
+    constexpr const char* names[] = {"",
+                                     "host-read",
+                                     "host-write",
+                                     "message",
+                                     "register-read",
+                                     "register-write",
+                                     "aperture-read",
+                                     "aperture-write"};
+    return names[static_cast<std::size_t>(kind)];
+  }
+
   void mix(std::uint64_t word) noexcept {
     value_ = (value_ ^ word) * 0x9e3779b97f4a7c15ULL;
     value_ ^= value_ >> 29U;
@@ -54,6 +79,7 @@ class TransactionHash {
 
   std::uint64_t value_ = 0x243f6a8885a308d3ULL;
   bool enabled_ = false;
+  std::unique_ptr<TransactionLog> log_;
 };
 
 }  // namespace datum::sim

@@ -53,7 +53,7 @@ TEST(BoardAddress, without_options_is_the_default_board) {
 TEST(BoardAddress, takes_every_option) {
   const auto options = parsed("rtl:memory=1G,aperture=128M,window=4096,channels=2,latency=100,backpressure="
                               "50,seed=0x10,step,trace=/tmp/a.fst,"
-                              "coverage=b.dat,iommu_bits=48,mappings=10,locked=8M");
+                              "coverage=b.dat,transactions=c.txt,iommu_bits=48,mappings=10,locked=8M");
   EXPECT_EQ(options.memory_bytes, 1ULL << 30U);
   EXPECT_EQ(options.aperture_bytes, 128ULL << 20U);
   EXPECT_EQ(options.window_bytes, 4096U);
@@ -64,6 +64,7 @@ TEST(BoardAddress, takes_every_option) {
   EXPECT_TRUE(options.step_locked);
   EXPECT_EQ(options.trace_file, "/tmp/a.fst");
   EXPECT_EQ(options.coverage_file, "b.dat");
+  EXPECT_EQ(options.transaction_file, "c.txt");
   EXPECT_TRUE(options.instrumented) << "a waveform needs the instrumented model";
   EXPECT_EQ(options.iommu_bits, 48U);
   EXPECT_EQ(options.max_mappings, 10U);
