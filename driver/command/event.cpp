@@ -10,7 +10,6 @@
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream.hpp"
 #include "driver/device/board.hpp"
-#include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
@@ -234,9 +233,9 @@ void Event::set_debt(std::shared_ptr<Stream> stream, std::uint64_t position) {
   has_debt_.store(true, std::memory_order_release);
 }
 
-void Event::pump() {
+void Event::serve() {
   for (Device* device : devices()) {
-    device->rings().pump();
+    device->rings().serve();
   }
 }
 
@@ -245,7 +244,7 @@ Status Event::query() {
   if (now == event_word::cleared) {
     // A failure upstream reaches the word only when somebody looks; and a polling loop has to let a stepped
     // board run.
-    pump();
+    serve();
     for (Device* device : devices()) {
       device->board().function().relax();
     }
@@ -267,26 +266,18 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
     if (word() != event_word::cleared) {
       return true;
     }
-    pump();
+    serve();
     return word() != event_word::cleared;
   };
   // The interrupts of one board wake the wait; words that other boards or processes write are looked at now
   // and then.
   const bool foreign = all.size() > 1 || (!counter_based_ && memory_->shared());
-  const std::uint64_t slice_ns = foreign ? limits::foreign_word_poll_ns : ~0ULL;
-  const std::uint64_t deadline_ns = saturating_add(host_now_ns(), timeout_ns);
-  while (true) {
-    const std::uint64_t now_ns = host_now_ns();
-    const std::uint64_t left_ns =
-        timeout_ns == ~0ULL ? ~0ULL : (deadline_ns > now_ns ? deadline_ns - now_ns : 0);
-    Status waited = all.front()->board().hub().wait(ready, std::min(left_ns, slice_ns));
-    if (waited) {
-      return outcome(word());
-    }
-    if (waited.error().code != ErrorCode::not_ready || left_ns <= slice_ns) {
-      return waited.error().code == ErrorCode::not_ready ? Status{not_signalled()} : waited;
-    }
+  Status waited =
+      all.front()->board().hub().wait(ready, timeout_ns, foreign ? limits::foreign_word_poll_ns : ~0ULL);
+  if (waited) {
+    return outcome(word());
   }
+  return waited.error().code == ErrorCode::not_ready ? Status{not_signalled()} : waited;
 }
 
 Device* Event::timed_by() const noexcept {

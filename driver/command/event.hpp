@@ -57,7 +57,7 @@ class Event {
   Status host_reset();
   /// Success when signalled; not_ready; the error of the work that failed to signal it.
   Status query();
-  /// The same, waiting up to `timeout_ns` (~0: no limit) of host time.
+  /// The same, waiting up to `timeout_ns` (~0: no limit).
   Status synchronize(std::uint64_t timeout_ns);
   /// As query; invalid_argument where the event keeps no timestamps.
   Result<EventTimes> times();
@@ -127,7 +127,7 @@ class Event {
   Status outcome(std::uint64_t word);
   void settle_debt();
   void end_hopeless_waits();
-  void pump();
+  void serve();
 
   Context& context_;
   EventPool* pool_ = nullptr;  ///< valid while the handle is; null: there is none

@@ -50,7 +50,7 @@ Status Fence::outcome() {
 }
 
 Status Fence::query() {
-  device_.rings().pump();
+  device_.rings().serve();
   Status now = outcome();
   if (!now && now.error().code == ErrorCode::not_ready) {
     device_.board().function().relax();  // a polling loop has to let a stepped board run
@@ -64,7 +64,7 @@ Status Fence::query() {
 Status Fence::synchronize(std::uint64_t timeout_ns) {
   Status waited = device_.board().hub().wait(
       [this] {
-        device_.rings().pump();
+        device_.rings().serve();
         const std::uint64_t position = position_.load(std::memory_order_acquire);
         return position != never && stream_->retired() >= position;
       },

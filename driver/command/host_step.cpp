@@ -93,7 +93,13 @@ std::uint64_t* HostSteps::answer_word() noexcept { return reinterpret_cast<std::
 void HostSteps::add(const HostStep& step) {
   const std::lock_guard lock(mutex_);
   steps_.push_back(step);
+  calls_ += step.kind == HostStep::Kind::call ? 1 : 0;
   ++next_number_;
+}
+
+bool HostSteps::next_is_call() {
+  const std::lock_guard lock(mutex_);
+  return !steps_.empty() && steps_.front().kind == HostStep::Kind::call;
 }
 
 bool HostSteps::due() const noexcept {
@@ -116,6 +122,7 @@ bool HostSteps::perform(const std::function<std::uint64_t(Error)>& fail) {
   std::uint64_t answer = requested;
   if (step.kind == HostStep::Kind::call) {
     step.function(step.argument);
+    --calls_;
   } else if (const int failed = move(step, staging_.host); failed != 0) {
     answer = fail(
         make_error(ErrorCode::unknown, fmt::format("{} bytes of host memory at {} could not be {}: {}",

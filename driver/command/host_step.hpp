@@ -68,6 +68,14 @@ class HostSteps {
     return answered_.load(std::memory_order_acquire) + 1 < next_number();
   }
 
+  /// Of them, some call a function.
+  [[nodiscard]] bool calls_outstanding() const noexcept {
+    return calls_.load(std::memory_order_acquire) != 0;
+  }
+
+  /// Of the step that is due, or will be next.
+  [[nodiscard]] bool next_is_call();
+
   /// A step is due that was not answered.
   [[nodiscard]] bool due() const noexcept;
   /// Does the step that is due; true: it was answered and the ring is to be kicked. False: the board asked
@@ -91,6 +99,7 @@ class HostSteps {
   bool staging_mapped_ = false;
   std::atomic<std::uint64_t> next_number_{1};
   std::atomic<std::uint64_t> answered_{0};
+  std::atomic<unsigned> calls_{0};
   std::mutex mutex_;  ///< of steps_
   std::deque<HostStep> steps_;
 };

@@ -1,56 +1,19 @@
 #include "driver/command/ring_scheduler.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
-#include <datum/base/service_thread.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
-#include "driver/command/failure_words.hpp"
-#include "driver/command/hang_check.hpp"
-#include "driver/command/own_ring.hpp"
-#include "driver/command/stream_feeder.hpp"
+#include "driver/command/ring_scheduler_impl.hpp"
 #include "driver/device/board.hpp"
-#include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
-#include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
-#include "driver/object/driver.hpp"
 
 namespace datum {
-
-struct RingScheduler::Impl {
-  explicit Impl(Device& of) : device(of), feeder(of) {}
-
-  void pump();
-  void perform_steps();
-  void settle(Aftermath& after, std::unique_lock<std::mutex>& lock);
-  void update_hints();
-  void want_worker();
-  void work();
-  std::uint64_t worker_poll_ns();
-
-  Device& device;
-  std::mutex mutex;  ///< of the feeder and all streams
-  StreamFeeder feeder;
-  std::unique_ptr<OwnRing> own;
-  std::atomic<bool> anything_active{false};
-  std::atomic<bool> host_needed{false};
-  std::uint64_t last_thorough_ns = 0;
-  HangCheck hang_check;
-
-  std::mutex worker_mutex;  ///< of the thread's start and end
-  std::condition_variable worker_wanted;
-  std::thread worker;
-  std::atomic<bool> stopping{false};
-};
 
 RingScheduler::RingScheduler() = default;
 
@@ -97,7 +60,7 @@ Status RingScheduler::synchronize(std::uint64_t timeout_ns) {
   }
   Status waited = impl_->device.board().hub().wait(
       [&] {
-        impl_->pump();
+        impl_->serve();
         return std::all_of(targets.begin(), targets.end(),
                            [](const Target& target) { return target.stream->retired() >= target.position; });
       },
@@ -190,7 +153,7 @@ Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& strea
   impl_->update_hints();
   impl_->settle(after, lock);
   lock.unlock();
-  if (impl_->host_needed.load()) {
+  if (impl_->needs_worker()) {
     impl_->want_worker();
   }
   return end;
@@ -208,7 +171,7 @@ Status RingScheduler::outcome(Stream& stream, std::uint64_t position) {
 
 Status RingScheduler::wait(Stream& stream, std::uint64_t position, std::uint64_t timeout_ns) {
   const auto ended = [&] {
-    impl_->pump();
+    impl_->serve();
     return stream.retired() >= position;
   };
   // By reference: the function object is too large to be kept without an allocation.
@@ -225,7 +188,7 @@ Status RingScheduler::wait_unused(const UsedRange& range) {
   }
   return impl_->device.board().hub().wait(
       [&] {
-        impl_->pump();
+        impl_->serve();
         return std::all_of(uses.begin(), uses.end(),
                            [](const MemoryUse& use) { return use.stream->retired() >= use.position; });
       },
@@ -241,6 +204,8 @@ void RingScheduler::keep_until_unused(const UsedRange& range, const std::shared_
 }
 
 void RingScheduler::pump() { impl_->pump(); }
+
+void RingScheduler::serve() { impl_->serve(); }
 
 void RingScheduler::host_changed_word() {
   Board& board = impl_->device.board();
@@ -264,8 +229,8 @@ void RingScheduler::Impl::pump() {
   std::unique_lock lock(mutex);
   // Now and then the registers are asked as well: a fault whose record could not be written shows only there,
   // and so does a board that is gone.
-  const std::uint64_t now_ns = host_now_ns();
-  const bool thorough = now_ns - last_thorough_ns >= limits::health_check_ns;
+  const std::uint64_t now_ns = device.board().function().clock().now_ns;
+  const bool thorough = now_ns - last_thorough_ns >= device.board().hub().check_interval_ns();
   last_thorough_ns = thorough ? now_ns : last_thorough_ns;
   Status health = thorough || device.board().is_lost() ? device.board().health() : Status{};
   if (health) {
@@ -287,6 +252,7 @@ void RingScheduler::Impl::pump() {
 void RingScheduler::Impl::update_hints() {
   anything_active.store(!feeder.active().empty(), std::memory_order_release);
   host_needed.store(feeder.needs_host(), std::memory_order_release);
+  call_needed.store(feeder.needs_call(), std::memory_order_release);
 }
 
 /// Does what must not be done under the lock; returns with the lock held.
@@ -310,87 +276,6 @@ void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>&
   feeder.released(after);
   if (after.words_changed || after.wake || keeps_gone) {
     device.board().hub().notify();
-  }
-}
-
-void RingScheduler::Impl::want_worker() {
-  const std::lock_guard lock(worker_mutex);
-  if (stopping.load()) {
-    return;
-  }
-  if (!worker.joinable()) {
-    try {
-      const BlockedSignals blocked;
-      worker = std::thread([this] { work(); });
-    } catch (const std::system_error&) {
-      return;  // no thread to be had: the work goes on whenever somebody waits or asks
-    }
-  }
-  worker_wanted.notify_one();
-}
-
-void RingScheduler::Impl::work() {
-  name_service_thread('w');
-  ApplicationWatch watch(4);
-  std::unique_lock lock(worker_mutex);
-  while (!stopping.load()) {
-    watch.look();
-    if (!worker_wanted.wait_for(lock, ApplicationWatch::interval,
-                                [&] { return stopping.load() || host_needed.load(); })) {
-      continue;
-    }
-    lock.unlock();
-    Status waited = device.board().hub().wait(
-        [&] {
-          watch.look();
-          pump();
-          perform_steps();
-          return stopping.load() || !host_needed.load();
-        },
-        worker_poll_ns());
-    if (!waited && waited.error().code != ErrorCode::not_ready) {
-      pump();  // the board is lost: ends everything, so that nothing is left for this thread
-    }
-    lock.lock();
-  }
-}
-
-/// Words that another board or process writes raise no interrupt of this one.
-std::uint64_t RingScheduler::Impl::worker_poll_ns() {
-  const bool foreign = device.driver().devices().size() > 1 || device.driver().exports().has_foreign_words();
-  return foreign ? limits::foreign_word_poll_ns : limits::health_check_ns;
-}
-
-void RingScheduler::Impl::perform_steps() {
-  std::unique_lock lock(mutex);
-  for (bool again = true; again;) {
-    again = false;
-    for (Stream* stream : feeder.active()) {
-      if (stream->steps_ == nullptr || !stream->steps_->due()) {
-        continue;
-      }
-      HostSteps& steps = *stream->steps_;
-      ++stream->releasing_;  // keeps the stream from being closed meanwhile
-      lock.unlock();
-      const bool answered = steps.perform(
-          [this](Error error) { return failure_word(device, feeder.failures().add(std::move(error))); });
-      lock.lock();
-      Aftermath done;
-      done.releasing.push_back(stream);
-      feeder.released(done);
-      if (!answered) {
-        feeder.fail(*stream,
-                    make_error(ErrorCode::unknown, "the board asked for a host step that is not due"), done);
-      } else if (stream->ring_ != nullptr) {
-        stream->ring_->ring.kick();
-        done.doorbell = true;
-      }
-      feeder.advance(false, done);
-      update_hints();
-      settle(done, lock);
-      again = true;
-      break;  // the list of active streams may have changed
-    }
   }
 }
 

@@ -24,7 +24,8 @@ struct UsedRange;
 /// lent only for work that cannot park (its waits are looked at by the host before), so that parked rings
 /// never keep the command from running that they wait for. One ring is the driver's own, in space 0. Threads
 /// that wait for anything of the device do the host's share of the work; a worker exists only once work was
-/// left to the host while nobody waited. Thread safe. Destroyed before the device's arena and board; the
+/// left to the host while nobody waited, and on a board that keeps its own time only for functions of the
+/// application. Thread safe. Destroyed before the device's arena and board; the
 /// destructor stops every ring.
 class RingScheduler {
  public:
@@ -75,6 +76,9 @@ class RingScheduler {
 
   /// Takes note of what the board has done. Cheap when nothing is outstanding.
   void pump();
+  /// The same, for a thread that waits or asks and holds no lock: where the board keeps its own time, it also
+  /// moves the memory that the host is to move.
+  void serve();
   /// The host changed a word that rings, streams or threads may wait for.
   void host_changed_word();
   /// Keeps what went wrong; the number goes into words that wait for it.

@@ -14,6 +14,7 @@ set(DATUM_COMMAND_SOURCES
   fill_command.cpp
   hang_check.cpp
   host_function_command.cpp
+  host_share.cpp
   host_step.cpp
   list_mutation.cpp
   list_submission.cpp

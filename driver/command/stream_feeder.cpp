@@ -365,6 +365,12 @@ bool StreamFeeder::needs_host() const noexcept {
   });
 }
 
+bool StreamFeeder::needs_call() const noexcept {
+  return std::any_of(active_.begin(), active_.end(), [](const Stream* stream) {
+    return stream->steps_ != nullptr && stream->steps_->calls_outstanding();
+  });
+}
+
 StreamFeeder::Held StreamFeeder::look_at_word(const hw::Descriptor& wait) {
   const std::uint64_t word = read_word(wait);
   if ((word & wait.wait_error_mask()) != 0) {

@@ -69,6 +69,8 @@ class StreamFeeder {
 
   /// Something outstanding cannot go on without the host.
   [[nodiscard]] bool needs_host() const noexcept;
+  /// A function of the application is still to be called.
+  [[nodiscard]] bool needs_call() const noexcept;
 
   [[nodiscard]] FailureLog& failures() noexcept { return failures_; }
 

@@ -8,10 +8,14 @@
 
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/device/own_time.hpp"
+#include "driver/device/wait_time.hpp"
 
 namespace datum {
 
 namespace {
+
+constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 
 Error timed_out() {
   return make_error(ErrorCode::not_ready, "the time-out passed before the work had ended");
@@ -25,22 +29,24 @@ std::chrono::steady_clock::time_point steady_point(std::uint64_t host_ns) {
 }  // namespace
 
 InterruptHub::InterruptHub(board::PcieFunction& function, HealthCheck health)
-    : function_(function), health_(std::move(health)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : function_(function),
+      own_time_(keeps_own_time(function)),
+      health_(std::move(health)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t timeout_ns) {
+std::uint64_t InterruptHub::check_interval_ns() const noexcept {
+  return own_time_ ? limits::own_time_check_ns : limits::health_check_ns;
+}
+
+Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t timeout_ns,
+                          std::uint64_t look_ns) {
   if (ready()) {
     return {};
   }
-  const std::uint64_t start_ns = host_now_ns();
-  const std::uint64_t deadline_ns = saturating_add(start_ns, timeout_ns);
-  const std::uint64_t spin_until_ns = std::min(deadline_ns, start_ns + limits::spin_ns);
-  do {
-    relax_boards();
-    if (ready()) {
-      return {};
-    }
-  } while (host_now_ns() < spin_until_ns);
-
+  WaitTime time(function_, own_time_, timeout_ns);
+  if (becomes_ready_soon(ready, time, timeout_ns)) {
+    return {};
+  }
   std::unique_lock lock(mutex_);
   while (true) {
     const std::uint64_t seen = generation_;
@@ -48,23 +54,21 @@ Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t time
     if (ready()) {
       return {};
     }
-    if (host_now_ns() >= deadline_ns) {
+    if (time.over()) {
       return timed_out();
     }
+    const bool may_lead = time.left_ns() != 0;
     lock.lock();
     if (generation_ != seen) {
       continue;
     }
-    if (leader_active_) {
-      const std::uint64_t until_ns =
-          std::min(deadline_ns, saturating_add(host_now_ns(), limits::health_check_ns));
-      changed_.wait_until(lock, steady_point(until_ns),
-                          [&] { return generation_ != seen || !leader_active_; });
+    if (leader_active_ || !may_lead) {
+      follow(lock, time, look_ns);
       continue;
     }
     leader_active_ = true;
     lock.unlock();
-    Status led = lead(deadline_ns);
+    Status led = lead(time, look_ns);
     lock.lock();
     leader_active_ = false;
     ++generation_;
@@ -77,24 +81,52 @@ Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t time
   }
 }
 
-/// Returns when something may have changed, when the deadline has passed, or when it is time for everybody to
-/// look again.
-Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
+bool InterruptHub::becomes_ready_soon(const std::function<bool()>& ready, const WaitTime& time,
+                                      std::uint64_t timeout_ns) {
+  const std::uint64_t until_ns = std::min(timeout_ns, limits::spin_ns);
+  for (unsigned turn = 0; turn < limits::spin_turns; ++turn) {
+    relax_boards();
+    if (ready()) {
+      return true;
+    }
+    if (time.passed_ns() >= until_ns) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// Sleeps until something may have changed or it is time to look, with the lock held before and after.
+void InterruptHub::follow(std::unique_lock<std::mutex>& lock, WaitTime& time, std::uint64_t look_ns) {
+  const std::uint64_t seen = generation_;
+  const bool led = leader_active_;
   const std::uint64_t begun_ns = host_now_ns();
-  const std::uint64_t until_ns = std::min(deadline_host_ns, begun_ns + limits::health_check_ns);
-  std::uint64_t pause_ns = limits::quiescent_recheck_min_ns;
-  for (std::uint64_t now_ns = begun_ns; now_ns < until_ns; now_ns = host_now_ns()) {
+  const std::uint64_t left_ns = led ? time.left_ns() : time.host_left_ns();
+  const std::uint64_t until_ns =
+      saturating_add(begun_ns, std::min({left_ns, look_ns, limits::health_check_ns}));
+  changed_.wait_until(lock, steady_point(until_ns),
+                      [&] { return generation_ != seen || leader_active_ != led; });
+  time.add_pause(host_now_ns() - begun_ns);
+}
+
+/// Returns when something may have changed, when the time-out has passed, or when it is time for everybody to
+/// look again.
+Status InterruptHub::lead(WaitTime& time, std::uint64_t look_ns) {
+  const std::uint64_t begun_ns = time.passed_ns();
+  // Without a descriptor nobody can wake this thread; it looks by itself.
+  const std::uint64_t asleep_ns = wake_.valid() ? no_limit : limits::foreign_word_poll_ns;
+  const std::uint64_t most_ns = std::min({time.left_ns(), check_interval_ns(), look_ns, asleep_ns});
+  for (unsigned turn = 0; turn < limits::turns_between_checks; ++turn) {
     const std::uint64_t board_ns = function_.clock().now_ns;
-    const std::uint64_t apart_ns = board_ns > now_ns ? board_ns - now_ns : now_ns - board_ns;
-    const std::uint64_t left_ns = until_ns - now_ns;
+    const std::uint64_t passed_ns = time.passed_ns() - begun_ns;
+    if (passed_ns >= most_ns) {
+      break;
+    }
     for (board::PcieFunction* neighbour : neighbours_) {
       neighbour->relax();
     }
-    // Without a descriptor nobody can wake this thread; it looks by itself.
-    const std::uint64_t nap_ns = wake_.valid() ? left_ns : std::min(left_ns, limits::foreign_word_poll_ns);
-    const std::uint64_t slice_ns = apart_ns < limits::same_clock_ns && neighbours_.empty()
-                                       ? nap_ns
-                                       : std::min(left_ns, limits::board_slice_ns);
+    const std::uint64_t slice_ns =
+        std::min(most_ns - passed_ns, neighbours_.empty() ? no_limit : limits::board_slice_ns);
     Result<board::WaitOutcome> outcome =
         function_.wait(board::any_vector, wake_.get(), saturating_add(board_ns, slice_ns));
     if (!outcome) {
@@ -102,50 +134,42 @@ Status InterruptHub::lead(std::uint64_t deadline_host_ns) {
       Status health = check_health();
       return health ? Status(std::move(outcome).error()) : health;
     }
-    switch (*outcome) {
-    case board::WaitOutcome::interrupt:
+    if (*outcome == board::WaitOutcome::interrupt) {
       return {};
-    case board::WaitOutcome::woken:
+    }
+    if (*outcome == board::WaitOutcome::woken) {
       drain_wake();
       return {};
-    case board::WaitOutcome::deadline:
-      if (!wake_.valid()) {
-        return {};
-      }
-      break;
-    case board::WaitOutcome::quiescent: {
-      if (!neighbours_.empty()) {
-        break;  // asleep, nobody would advance them
-      }
-      bool woken = false;
-      Status slept = sleep_while_quiescent(until_ns, pause_ns, woken);
-      if (!slept || woken) {
-        return slept;
-      }
-      break;
     }
+    // With neighbours there is no pause, as nobody would advance them meanwhile.
+    if (*outcome == board::WaitOutcome::quiescent && neighbours_.empty() &&
+        pause_while_quiescent(time, std::min(time.left_ns(), look_ns))) {
+      return {};
     }
   }
-  return deadline_host_ns <= until_ns ? Status{} : check_health();
+  return time.check_is_due(check_interval_ns()) ? check_health() : Status{};
 }
 
-Status InterruptHub::sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns,
-                                           bool& woken) {
+/// True: somebody ended the pause.
+bool InterruptHub::pause_while_quiescent(WaitTime& time, std::uint64_t most_ns) {
   leader_asleep_.store(true);
-  const std::uint64_t now_ns = host_now_ns();
-  const std::uint64_t left_ns = until_host_ns > now_ns ? until_host_ns - now_ns : 0;
-  const std::uint64_t nap_ns = std::min(left_ns, pause_ns);
-  pollfd waited{wake_.get(), POLLIN, 0};
-  const timespec nap{static_cast<time_t>(nap_ns / limits::ns_per_s),
-                     static_cast<long>(nap_ns % limits::ns_per_s)};
-  const int count = ::ppoll(&waited, 1, &nap, nullptr);
+  const std::uint64_t begun_ns = host_now_ns();
+  const std::uint64_t pause_ns = std::min(time.next_pause_ns(), most_ns);
+  bool woken = false;
+  // A signal of the application's must not make the pause shorter than it counts.
+  for (std::uint64_t slept_ns = 0; !woken && slept_ns < pause_ns; slept_ns = host_now_ns() - begun_ns) {
+    const std::uint64_t nap_ns = pause_ns - slept_ns;
+    pollfd waited{wake_.get(), POLLIN, 0};
+    const timespec nap{static_cast<time_t>(nap_ns / limits::ns_per_s),
+                       static_cast<long>(nap_ns % limits::ns_per_s)};
+    woken = ::ppoll(&waited, 1, &nap, nullptr) > 0;
+  }
   leader_asleep_.store(false);
-  pause_ns = std::min(pause_ns * 2, limits::quiescent_recheck_max_ns);
-  woken = count > 0;
   if (woken) {
     drain_wake();
   }
-  return {};
+  time.add_pause(woken ? host_now_ns() - begun_ns : pause_ns);
+  return woken;
 }
 
 void InterruptHub::relax_boards() noexcept {

@@ -15,6 +15,8 @@
 
 namespace datum {
 
+class WaitTime;
+
 /// Of the threads that wait at one time, one (the leader) waits in PcieFunction::wait for any vector; it
 /// wakes the others when something happened. Each then looks at its own word again. Thread safe; a waiting
 /// thread costs no processor time.
@@ -22,14 +24,23 @@ class InterruptHub {
  public:
   using HealthCheck = std::function<Status()>;
 
-  /// `health` is asked about twice a second while somebody waits; an error ends every wait with it. Empty:
-  /// function.health().
+  /// `health` is asked every check_interval_ns() while somebody waits; an error ends every wait with it.
+  /// Empty: function.health().
   explicit InterruptHub(board::PcieFunction& function, HealthCheck health = {});
 
-  /// Waits until `ready()` is true: success; until the host's monotonic clock has advanced by `timeout_ns`
-  /// (~0: no limit): not_ready; until the board is lost: device_lost. `ready` is called without locks held,
-  /// first before any waiting, from this thread only. Polls for a few microseconds before it sleeps.
-  Status wait(const std::function<bool()>& ready, std::uint64_t timeout_ns);
+  /// Waits until `ready()` is true: success; until `timeout_ns` (~0: no limit) have passed: not_ready; until
+  /// the board is lost: device_lost. `ready` is called without locks held, first before any waiting, from
+  /// this thread only, and again at least every `look_ns`. Polls for a few microseconds before it sleeps.
+  /// Time is the seam's; where that is not the host's, the host's clock has to reach the time-out as well,
+  /// and ends the wait where the board's is late (limits::late_timeout_host_ns). With one waiting thread the
+  /// calls that a board which keeps its own time gets depend on nothing else.
+  Status wait(const std::function<bool()>& ready, std::uint64_t timeout_ns, std::uint64_t look_ns = ~0ULL);
+
+  /// The board's time is not the host's: it passes only while somebody calls.
+  [[nodiscard]] bool own_time() const noexcept { return own_time_; }
+
+  /// How often, by the seam's clock, a board with work is asked whether it is still there.
+  [[nodiscard]] std::uint64_t check_interval_ns() const noexcept;
 
   /// Boards of the same process that advance only inside calls: waits of this board advance them too, because
   /// what it waits for may be their work. They must outlive the hub, or be taken back with an empty list.
@@ -46,13 +57,16 @@ class InterruptHub {
   void board_has_work();
 
  private:
-  Status lead(std::uint64_t deadline_host_ns);
-  Status sleep_while_quiescent(std::uint64_t until_host_ns, std::uint64_t& pause_ns, bool& woken);
+  bool becomes_ready_soon(const std::function<bool()>& ready, const WaitTime& time, std::uint64_t timeout_ns);
+  void follow(std::unique_lock<std::mutex>& lock, WaitTime& time, std::uint64_t look_ns);
+  Status lead(WaitTime& time, std::uint64_t look_ns);
+  bool pause_while_quiescent(WaitTime& time, std::uint64_t most_ns);
   Status check_health();
   void drain_wake();
   void relax_boards() noexcept;
 
   board::PcieFunction& function_;
+  const bool own_time_;
   HealthCheck health_;
   std::vector<board::PcieFunction*> neighbours_;
   std::mutex mutex_;

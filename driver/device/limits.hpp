@@ -38,11 +38,20 @@ inline constexpr std::uint64_t slow_bytes_per_us = 10;
 /// How often a sleeping waiter asks whether the board is still there. Cheap (one register), and a second is
 /// soon enough for a human.
 inline constexpr std::uint64_t health_check_ns = 500 * ns_per_ms;
+/// The same for a board that keeps its own time, in that time: 300,000 cycles, which take RTL about a second
+/// of the host's.
+inline constexpr std::uint64_t own_time_check_ns = 1 * ns_per_ms;
 /// Before it sleeps, a waiter polls for about as long as a small copy and its interrupt take.
 inline constexpr std::uint64_t spin_ns = 5 * ns_per_us;
-/// A board whose clock is not the host's is run in pieces, so that a time-out in host time is noticed in
-/// time.
+/// And at most this often, for a board whose clock stands still; a running clock passes spin_ns long before.
+inline constexpr unsigned spin_turns = 4096;
+/// Boards that advance only inside calls take turns of this length with the board that is waited for.
 inline constexpr std::uint64_t board_slice_ns = 10 * ns_per_us;
+/// So many turns at most between two checks of health, for a board whose clock stands still.
+inline constexpr unsigned turns_between_checks = 1U << 17U;
+/// A time-out that passes in a board's own time may come later than in the host's, as RTL is some hundred
+/// times slower than what it stands for; by no more than this, however slow the board is.
+inline constexpr std::uint64_t late_timeout_host_ns = 30 * ns_per_s;
 /// A quiescent board is asked again after this long: somebody outside may have changed a word that it
 /// watches.
 inline constexpr std::uint64_t quiescent_recheck_min_ns = 1 * ns_per_ms;

@@ -8,7 +8,6 @@
 
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
-#include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/exported_memory.hpp"
@@ -40,18 +39,11 @@ bool begins_address(std::string_view piece) noexcept {
   return colon == std::string_view::npos ? is_known_scheme(piece) : piece.find('=') > colon;
 }
 
-/// A board whose time does not pass with the host's advances only inside calls.
-bool is_stepped(Device& device) {
-  const std::uint64_t board_ns = device.board().function().clock().now_ns;
-  const std::uint64_t now_ns = host_now_ns();
-  return (board_ns > now_ns ? board_ns - now_ns : now_ns - board_ns) >= limits::same_clock_ns;
-}
-
 void introduce_stepped_boards(const std::vector<std::unique_ptr<Device>>& devices) {
   for (const std::unique_ptr<Device>& device : devices) {
     std::vector<board::PcieFunction*> neighbours;
     for (const std::unique_ptr<Device>& other : devices) {
-      if (other != device && is_stepped(*other)) {
+      if (other != device && other->board().hub().own_time()) {
         neighbours.push_back(&other->board().function());
       }
     }

@@ -49,6 +49,8 @@ int scenario_external_physical_import();
 int scenario_ipc_range_open_and_answer();
 int scenario_ipc_range_print_handle();
 
+int scenario_the_same_program_twice();
+
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 std::vector<Scenario> event_ipc_scenarios();

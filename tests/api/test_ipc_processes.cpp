@@ -377,7 +377,8 @@ std::vector<Scenario> scenarios_of_current_loader() {
       {"ipc_range_open_and_answer", scenario_ipc_range_open_and_answer},
       {"ipc_range_print_handle", scenario_ipc_range_print_handle},
       {"external_import", scenario_external_import},
-      {"external_physical_import", scenario_external_physical_import}};
+      {"external_physical_import", scenario_external_physical_import},
+      {"the_same_program_twice", scenario_the_same_program_twice}};
   all.insert(all.end(), memory);
   return all;
 }

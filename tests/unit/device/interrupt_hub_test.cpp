@@ -136,8 +136,21 @@ TEST_F(InterruptHubTest, given_a_sleeping_waiter_then_it_costs_no_processor_time
   EXPECT_LT(processor_time_ns() - before, 60 * ms);
 }
 
-TEST_F(InterruptHubTest, given_a_quiescent_board_then_the_waiter_sleeps_and_keeps_its_time_out) {
-  function_.stepped = true;
+/// A board whose clock is not the host's, and which never has anything to do.
+class QuiescentBoard : public ::testing::Test {
+ protected:
+  QuiescentBoard() : hub_(made_quiescent(function_)) {}
+
+  static FakeFunction& made_quiescent(FakeFunction& function) {
+    function.stepped = true;
+    return function;
+  }
+
+  FakeFunction function_;
+  InterruptHub hub_;
+};
+
+TEST_F(QuiescentBoard, given_a_time_out_when_waited_then_the_waiter_sleeps_and_keeps_it) {
   const std::uint64_t before = processor_time_ns();
   const std::uint64_t begun = host_now_ns();
   EXPECT_EQ(hub_.wait([] { return false; }, 200 * ms).error().code, ErrorCode::not_ready);
@@ -146,8 +159,26 @@ TEST_F(InterruptHubTest, given_a_quiescent_board_then_the_waiter_sleeps_and_keep
   EXPECT_LT(function_.wait_calls, 50U);
 }
 
-TEST_F(InterruptHubTest, given_a_quiescent_board_when_it_gets_work_then_the_waiter_turns_to_it_again) {
-  function_.stepped = true;
+TEST_F(QuiescentBoard, given_a_time_out_when_waited_again_then_the_board_gets_as_many_calls_as_before) {
+  std::signal(SIGALRM, [](int) {});
+  std::vector<std::uint64_t> calls;
+  for (const bool disturbed : {false, true, false}) {
+    const itimerval every{{0, disturbed ? 700 : 0}, {0, disturbed ? 700 : 0}};
+    ::setitimer(ITIMER_REAL, &every, nullptr);
+    function_.wait_calls = 0;
+    function_.relax_calls = 0;
+    EXPECT_EQ(hub_.wait([] { return false; }, 60 * ms).error().code, ErrorCode::not_ready);
+    calls.push_back(function_.wait_calls * 10'000 + function_.relax_calls);
+  }
+  const itimerval never{};
+  ::setitimer(ITIMER_REAL, &never, nullptr);
+  std::signal(SIGALRM, SIG_DFL);
+  EXPECT_EQ(calls[0] / 10'000, 6U) << "pauses of 1, 2, 4, 8, 16 and the rest of 29 ms";
+  EXPECT_EQ(calls[1], calls[0]);
+  EXPECT_EQ(calls[2], calls[0]);
+}
+
+TEST_F(QuiescentBoard, given_a_sleeping_waiter_when_the_board_gets_work_then_the_waiter_turns_to_it_again) {
   std::atomic<bool> word{false};
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));

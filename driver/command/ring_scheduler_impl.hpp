@@ -1,0 +1,48 @@
+// What a ring scheduler consists of.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "driver/command/hang_check.hpp"
+#include "driver/command/own_ring.hpp"
+#include "driver/command/ring_scheduler.hpp"
+#include "driver/command/stream_feeder.hpp"
+
+namespace datum {
+
+struct RingScheduler::Impl {
+  explicit Impl(Device& of) : device(of), feeder(of) {}
+
+  void pump();
+  void serve();
+  bool needs_worker();
+  void perform_steps(bool with_calls);
+  void settle(Aftermath& after, std::unique_lock<std::mutex>& lock);
+  void update_hints();
+  void want_worker();
+  void work();
+  std::uint64_t worker_poll_ns();
+
+  Device& device;
+  std::mutex mutex;  ///< of the feeder and all streams
+  StreamFeeder feeder;
+  std::unique_ptr<OwnRing> own;
+  std::atomic<bool> anything_active{false};
+  std::atomic<bool> host_needed{false};
+  std::atomic<bool> call_needed{false};  ///< by the host: a function of the application
+  std::atomic<bool> performing{false};   ///< some thread is at the host steps
+  std::uint64_t last_thorough_ns = 0;    ///< of the seam's clock
+  HangCheck hang_check;
+
+  std::mutex worker_mutex;  ///< of the thread's start and end
+  std::condition_variable worker_wanted;
+  std::thread worker;
+  std::atomic<bool> stopping{false};
+};
+
+}  // namespace datum
