@@ -60,6 +60,8 @@ void BoardThread::loop() {
 
 void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
   const auto woken = [&] { return shared_->wakes.load() != seen; };
+  // Whoever was just woken by an interrupt may have been put on this processor.
+  std::this_thread::yield();
   const auto spin_end = std::chrono::steady_clock::now() + spin_time;
   while (std::chrono::steady_clock::now() < spin_end) {
     if (woken()) {

@@ -41,18 +41,21 @@ void signal_foreign(int fd) noexcept {
 }
 
 void Interrupts::raise(unsigned vector) {
-  const std::lock_guard lock(mutex_);
-  if (vector >= vectors_.size()) {
-    return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (vector >= vectors_.size()) {
+      return;
+    }
+    auto& entry = vectors_[vector];
+    if (entry.foreign.valid()) {
+      signal_foreign(entry.foreign.get());
+    } else if (entry.fd.valid()) {
+      signal_eventfd(entry.fd.get());
+    } else {
+      entry.raised = true;
+    }
   }
-  auto& entry = vectors_[vector];
-  if (entry.foreign.valid()) {
-    signal_foreign(entry.foreign.get());
-  } else if (entry.fd.valid()) {
-    signal_eventfd(entry.fd.get());
-  } else {
-    entry.raised = true;
-  }
+  // Without the lock: whoever is woken takes it at once, and would only fall asleep again.
   if (any_.valid()) {
     signal_eventfd(any_.get());
   }

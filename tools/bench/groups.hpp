@@ -14,7 +14,9 @@ std::vector<Figure> run_memory_group();
 std::vector<Figure> run_any_driver_group();
 /// Initialisation to first context of the same driver, once, because a process can do it only once.
 std::vector<Figure> run_start_group();
-/// Recording and executing commands, host side, on model:.
+/// What of the commands group any driver can be asked: recording, and events of the host.
+std::vector<Figure> run_any_recording_group();
+/// Recording and executing commands, host side, on model:, beside Intel's driver where it is there.
 std::vector<Figure> run_commands_group();
 /// Cycles of the copy engine alone and of the whole board; exact.
 std::vector<Figure> run_rtl_group();

@@ -13,16 +13,22 @@
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<std::vector<datum::bench::Figure>()>> groups{
-      {"memory", datum::bench::run_memory_group}, {"any-driver", datum::bench::run_any_driver_group},
-      {"start", datum::bench::run_start_group},   {"commands", datum::bench::run_commands_group},
-      {"rtl", datum::bench::run_rtl_group},       {"sim", datum::bench::run_sim_group},
+      {"memory", datum::bench::run_memory_group},
+      {"any-driver", datum::bench::run_any_driver_group},
+      {"start", datum::bench::run_start_group},
+      {"any-recording", datum::bench::run_any_recording_group},
+      {"commands", datum::bench::run_commands_group},
+      {"rtl", datum::bench::run_rtl_group},
+      {"sim", datum::bench::run_sim_group},
   };
 
   CLI::App app{"Measures Datum. Cycle counts are exact; times are medians of repetitions on this machine.",
                "datum-bench"};
   std::string group;
   bool json = false;
-  app.add_option("GROUP", group, "memory, commands, rtl or sim; any-driver and start are parts of memory")
+  app.add_option(
+         "GROUP", group,
+         "memory, commands, rtl or sim; any-driver and start are parts of memory, any-recording of commands")
       ->required()
       ->check(CLI::IsMember(groups));
   app.add_flag("--json", json, "print an array of objects instead of a table");

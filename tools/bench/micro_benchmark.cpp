@@ -38,15 +38,15 @@ class Collector : public benchmark::BenchmarkReporter {
   std::vector<double> times_ns;
 };
 
-Timing judge(std::vector<double>& times) {
-  std::sort(times.begin(), times.end());
-  const double median = times[times.size() / 2];
+}  // namespace
+
+Timing judge(std::vector<double>& times_ns) {
+  std::sort(times_ns.begin(), times_ns.end());
+  const double median = times_ns[times_ns.size() / 2];
   // The lower quartile against the median: a busy machine only ever adds time.
-  const double spread = (median - times[times.size() / 4]) / median;
+  const double spread = (median - times_ns[times_ns.size() / 4]) / median;
   return {median, spread > tolerated_spread};
 }
-
-}  // namespace
 
 Timing time_body(const std::string& name, double calls_per_body, const std::function<void()>& body) {
   benchmark::ClearRegisteredBenchmarks();

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace datum::bench {
 
@@ -22,6 +23,9 @@ Timing time_body(const std::string& name, double calls_per_body, const std::func
 /// Median of what `measure_ns` gives when it is called seven times; for times of the clock on the wall, where
 /// other threads or processes do a part of the work.
 Timing repeat(const std::function<double()>& measure_ns);
+
+/// Median of `times_ns`, which it sorts, and whether they spread.
+Timing judge(std::vector<double>& times_ns);
 
 /// Nanoseconds on the wall that `body` takes.
 double wall_ns(const std::function<void()>& body);
