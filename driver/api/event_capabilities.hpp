@@ -13,8 +13,9 @@ inline constexpr ze_mutable_command_exp_flags_t mutable_command_flags =
 inline constexpr ze_event_query_kernel_timestamps_ext_flags_t timestamp_query_flags =
     ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_KERNEL | ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT_FLAG_SYNCHRONIZED;
 
-/// Of counter-based events neither counters that the application keeps (the board has no atomic addition, and
-/// the host must be able to read a word that it waits for) nor sharing with another process.
-inline constexpr ze_device_event_properties_flags_t counter_based_extras = 0;
+/// Of counter-based events no counters that the application keeps: the board has no atomic addition, and the
+/// host must be able to read a word that it waits for.
+inline constexpr ze_device_event_properties_flags_t counter_based_extras =
+    ZE_DEVICE_EVENT_PROPERTIES_FLAG_COUNTER_BASED_IPC;
 
 }  // namespace datum::api

@@ -38,10 +38,6 @@ ze_result_t check_descriptor(const ze_event_counter_based_desc_t& desc) {
   if ((desc.flags & timestamp_flags) == timestamp_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "timestamps are either the device's or the host's");
   }
-  if ((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_IPC) != 0) {
-    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-                  "counter-based events cannot be shared between processes");
-  }
   if ((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL) != 0) {
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "there are no graphs");
   }

@@ -26,9 +26,9 @@ static_assert(sizeof(ze_ipc_phys_mem_handle_range_ext_desc_t) == 24 &&
               ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC == 0x2004b);
 
 Status check_is_memory(SharedKind kind) {
-  return kind != SharedKind::events
-             ? Status{}
-             : make_error(ErrorCode::invalid_argument, "the handle is of an event pool and not of memory");
+  return holds_words(kind)
+             ? Status(make_error(ErrorCode::invalid_argument, "the handle is of events and not of memory"))
+             : Status{};
 }
 
 Result<IpcHandle> decode(const ze_ipc_mem_handle_t& handle) {

@@ -101,6 +101,14 @@ Result<Event*> Event::create_counter_based(Context& context, const CounterBasedS
   return publish(std::move(event));
 }
 
+bool Event::is_written_elsewhere() {
+  if (!counter_based_) {
+    return memory_->shared();
+  }
+  const CounterPoint now = point();
+  return now.counter != nullptr && now.counter->opened();
+}
+
 Result<Event*> Event::publish(std::unique_ptr<Event> event) {
   Result<HandleSlot*> handle = register_handle(ObjectType::event, event.get());
   if (!handle) {
@@ -271,7 +279,7 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
   };
   // The interrupts of one board wake the wait; words that other boards or processes write are looked at now
   // and then.
-  const bool foreign = all.size() > 1 || (!counter_based_ && memory_->shared());
+  const bool foreign = all.size() > 1 || is_written_elsewhere();
   Status waited =
       all.front()->board().hub().wait(ready, timeout_ns, foreign ? limits::foreign_word_poll_ns : ~0ULL);
   if (waited) {

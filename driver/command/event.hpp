@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <datum/base/result.hpp>
@@ -18,12 +19,16 @@ namespace datum {
 class Context;
 class Device;
 class Stream;
+struct OpenedFile;
 
 /// Start and end of the command that signalled an event, in nanoseconds of the board's TIMER.
 struct EventTimes {
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
 };
+
+/// Of the flags of counter-based events: other processes may wait for it.
+inline constexpr std::uint32_t shared_counter_flag = 8;
 
 /// What a counter-based event without a pool is created with; the API's numbers, checked before.
 struct CounterBasedSettings {
@@ -44,6 +49,11 @@ class Event {
   /// A counter-based event without a pool. It counts as signalled until a command that signals it was
   /// submitted; from then on it follows the last one.
   static Result<Event*> create_counter_based(Context& context, const CounterBasedSettings& settings);
+  /// The point that a counter-based event had when a handle of it was got; where `file` comes without one,
+  /// the last that was given out. From then on it is an event of its own. invalid_argument: `file` holds no
+  /// counter, or has never given the point out.
+  static Result<Event*> open_counter_based(Context& context, const OpenedFile& file,
+                                           const std::optional<SharedEventPoint>& point);
   /// The handle is gone from here on; the object follows with its last reference.
   void destroy();
 
@@ -74,9 +84,22 @@ class Event {
 
   [[nodiscard]] std::uint32_t counter_flags() const noexcept { return counter_flags_; }
 
+  /// Which of a queue's counters it follows when signalled.
+  [[nodiscard]] CounterReach counter_reach() const noexcept {
+    return (counter_flags_ & shared_counter_flag) != 0 ? CounterReach::processes : CounterReach::process;
+  }
+
   /// Of a counter-based event: what it follows.
   [[nodiscard]] CounterPoint point();
   void follow(CounterPoint point);
+
+  /// A handle of what the event follows now, for other processes; it may be opened as long as the event
+  /// lives. A descriptor for each queue that signals, none for each event.
+  /// invalid_synchronization_object: it is not counter-based, or was not created to be shared.
+  Result<IpcHandleBytes> ipc_handle();
+
+  /// Made by open_counter_based.
+  [[nodiscard]] bool opened() const noexcept { return opened_; }
 
   [[nodiscard]] std::uint32_t signal_scope() const noexcept { return signal_scope_; }
 
@@ -121,6 +144,8 @@ class Event {
   Event(Context& context, std::shared_ptr<EventMemory> memory, std::uint32_t index);
   static Result<Event*> publish(std::unique_ptr<Event> event);
   void set_word(std::uint64_t value) noexcept;
+  /// Boards or hosts of other processes may signal it.
+  [[nodiscard]] bool is_written_elsewhere();
   /// Whose commands may signal it.
   [[nodiscard]] const std::vector<Device*>& devices() const noexcept;
   /// What `word` means to a caller.
@@ -139,6 +164,7 @@ class Event {
   std::uint32_t wait_scope_ = 0;
   bool timestamps_ = false;
   bool counter_based_ = false;
+  bool opened_ = false;
   std::uint32_t counter_flags_ = 0;
   std::atomic<Device*> timed_by_{nullptr};  ///< of this process
   std::atomic<std::uint32_t> references_{1};
@@ -147,6 +173,7 @@ class Event {
   HandleSlot* handle_ = nullptr;
   std::mutex mutex_;  ///< of the following
   CounterPoint point_;
+  std::vector<std::shared_ptr<Counter>> handed_out_;  ///< that handles name
   std::atomic<bool> has_debt_{false};
   std::shared_ptr<Stream> debt_stream_;
   std::uint64_t debt_position_ = 0;

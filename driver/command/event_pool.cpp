@@ -63,7 +63,9 @@ EventMemory::~EventMemory() {
   }
   if (header_ != nullptr) {
     static_cast<void>(context_.close_imported(header_));
-    context_.driver().exports().remove_foreign_words();
+    if (written_elsewhere()) {
+      context_.driver().exports().remove_foreign_words();
+    }
   } else if (allocation_ != nullptr) {
     static_cast<void>(context_.free(allocation_));
   }

@@ -34,13 +34,16 @@ class EventMemory {
  public:
   static Result<std::shared_ptr<EventMemory>> create(Context& context, const std::vector<Device*>& devices,
                                                      std::uint32_t count);
-  /// In a file of its own, which other processes may open; `flags` are told to them.
+  /// In a file of its own, which other processes may open; `flags` are told to them. Of events, or of a
+  /// counter, which nobody but its creator writes.
   static Result<std::shared_ptr<EventMemory>> create_shared(Context& context,
                                                             const std::vector<Device*>& devices,
-                                                            std::uint32_t count, std::uint32_t flags);
+                                                            std::uint32_t count, std::uint32_t flags,
+                                                            SharedKind kind = SharedKind::events);
   /// The slots that another process, or this one, made so; for all devices of the context.
-  /// invalid_argument: the file holds no such pool.
-  static Result<std::shared_ptr<EventMemory>> open(Context& context, const OpenedFile& file);
+  /// invalid_argument: the file holds nothing of the kind.
+  static Result<std::shared_ptr<EventMemory>> open(Context& context, const OpenedFile& file,
+                                                   SharedKind kind = SharedKind::events);
   ~EventMemory();
   EventMemory(const EventMemory&) = delete;
   EventMemory& operator=(const EventMemory&) = delete;
@@ -64,8 +67,8 @@ class EventMemory {
 
   [[nodiscard]] std::uint32_t flags() const noexcept { return flags_; }
 
-  /// Of slots by create_shared: a handle for other processes, to be counted by the driver's ExportTable. Of
-  /// others: invalid_synchronization_object.
+  /// Of slots by create_shared: a handle for other processes, to be counted by the driver's ExportTable where
+  /// handles are put back (those of counters are not). Of others: invalid_synchronization_object.
   Result<IpcHandleBytes> export_file();
   void end_export() noexcept;
 
@@ -79,6 +82,9 @@ class EventMemory {
   void set_count(std::uint32_t count);
   Status map_shared(int file, const SharedFileIdentity& identity);
 
+  /// Boards and hosts of other processes write the words.
+  [[nodiscard]] bool written_elsewhere() const noexcept { return opened_ || kind_ == SharedKind::events; }
+
   Context& context_;
   std::vector<Device*> devices_;
   EventSlot* slots_ = nullptr;
@@ -87,9 +93,10 @@ class EventMemory {
   void* allocation_ = nullptr;  ///< of the context, for several devices
   void* header_ = nullptr;      ///< of slots in a file; they follow it
   bool opened_ = false;
-  std::uint32_t flags_ = 0;      ///< of slots in a file
-  std::uint64_t export_id_ = 0;  ///< of slots by create_shared
-  UniqueFd file_;                ///< of slots by create_shared, until the first export
+  SharedKind kind_ = SharedKind::events;  ///< of slots in a file
+  std::uint32_t flags_ = 0;               ///< of slots in a file
+  std::uint64_t export_id_ = 0;           ///< of slots by create_shared
+  UniqueFd file_;                         ///< of slots by create_shared, until the first export
   std::mutex file_mutex_;
   std::uint32_t count_ = 0;
   std::vector<std::atomic<std::uint64_t>> taken_;  ///< a bit for each slot

@@ -228,7 +228,7 @@ void Lowering::wait_for_point(Event& event) {
                                 [&](const SubmittedPoint& point) { return point.event == &event; });
   CounterPoint point;
   if (own != submission_.points.rend()) {
-    point = {counter_, own->value};
+    point = {counters_[static_cast<std::size_t>(own->reach)], own->value};
   } else {
     point = event.point();
     if (point.state() == event_word::signalled) {
@@ -241,18 +241,20 @@ void Lowering::wait_for_point(Event& event) {
 }
 
 Status Lowering::signal_point(Event& event) {
-  if (counter_ == nullptr) {
-    Result<std::shared_ptr<Counter>> made = device_.rings().counter(*stream_);
+  const CounterReach reach = event.counter_reach();
+  std::shared_ptr<Counter>& counter = counters_[static_cast<std::size_t>(reach)];
+  std::uint64_t& given_out = given_out_[static_cast<std::size_t>(reach)];
+  if (counter == nullptr) {
+    Result<std::shared_ptr<Counter>> made = device_.rings().counter(*stream_, reach);
     if (!made) {
       return std::move(made).error();
     }
-    counter_ = std::move(*made);
+    counter = std::move(*made);
+    given_out = counter->given_out();
   }
-  const std::uint64_t before =
-      submission_.points.empty() ? counter_->given_out() : submission_.points.back().value;
   event.retain();
-  submission_.points.push_back({&event, before + 1});
-  write_word(counter_->address(), before + 1, &event, true);
+  submission_.points.push_back({&event, reach, ++given_out});
+  write_word(counter->address(), given_out, &event, true);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // From recorded commands to descriptors, at submission.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -31,8 +32,8 @@ class Lowering {
   /// Brings the mappings that the commands need to the board.
   Status commit();
 
-  /// The stream's counter; null unless a counter-based event is signalled.
-  [[nodiscard]] const std::shared_ptr<Counter>& counter() const noexcept { return counter_; }
+  /// The stream's counters; null but for those of which a counter-based event is signalled.
+  [[nodiscard]] const StreamCounters& counters() const noexcept { return counters_; }
 
   // --- for the commands
 
@@ -84,7 +85,8 @@ class Lowering {
   Submission& submission_;
   std::vector<AddressSpace*> foreign_spaces_;
   HostSteps* steps_ = nullptr;
-  std::shared_ptr<Counter> counter_;
+  StreamCounters counters_;
+  std::array<std::uint64_t, counter_reaches> given_out_{};  ///< of counters_, this submission's included
   bool fence_next_ = false;
 };
 

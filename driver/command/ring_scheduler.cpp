@@ -123,17 +123,18 @@ Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
   return stream.steps_.get();
 }
 
-Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream) {
+Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream, CounterReach reach) {
+  std::shared_ptr<Counter>& place = stream.counters_[static_cast<std::size_t>(reach)];
   {
     const std::lock_guard lock(impl_->mutex);
-    if (stream.counter_ != nullptr) {
-      return stream.counter_;
+    if (place != nullptr) {
+      return place;
     }
   }
-  Result<std::shared_ptr<Counter>> made = Counter::create(stream.context());
+  Result<std::shared_ptr<Counter>> made = Counter::create(stream.context(), reach);
   if (made) {
     const std::lock_guard lock(impl_->mutex);
-    stream.counter_ = *made;
+    place = *made;
   }
   return made;
 }

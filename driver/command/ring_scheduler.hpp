@@ -13,6 +13,7 @@ namespace datum {
 
 class Context;
 class Counter;
+enum class CounterReach : std::uint8_t;
 class Device;
 class HostSteps;
 class Stream;
@@ -53,8 +54,8 @@ class RingScheduler {
   Status close_stream(Stream& stream);
   /// The words of host steps, made at first need. The stream's owner serialises.
   Result<HostSteps*> host_steps(Stream& stream);
-  /// The stream's counter, made at first need. The stream's owner serialises.
-  Result<std::shared_ptr<Counter>> counter(Stream& stream);
+  /// The stream's counter of that reach, made at first need. The stream's owner serialises.
+  Result<std::shared_ptr<Counter>> counter(Stream& stream, CounterReach reach);
   /// Takes what `submission` holds, but for `points`, and returns the position of its last item. On failure
   /// nothing was taken: the error of the stream's failure, device_lost.
   Result<std::uint64_t> submit(const std::shared_ptr<Stream>& stream, Submission& submission);

@@ -1,4 +1,4 @@
-// Event pools of several processes: slots in a file whose first slot says what follows.
+// Events of several processes: slots in a file whose first slot says what follows.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -53,7 +53,7 @@ Status check(const SharedPoolHeader& header, std::uint64_t file_bytes) {
                           header.layout == SharedPoolHeader::right_layout &&
                           header.slot_bytes == sizeof(EventSlot);
   if (!understood) {
-    return make_error(ErrorCode::invalid_argument, "the memory holds no event pool of this layout",
+    return make_error(ErrorCode::invalid_argument, "the memory holds no events of this layout",
                       "both processes need the same version of the driver");
   }
   const bool flags_legal = header.flags <= 0xfU && (header.flags & shared_pool_flag) != 0 &&
@@ -76,19 +76,21 @@ Status EventMemory::map_shared(int file, const SharedFileIdentity& identity) {
   }
   header_ = *mapped;
   slots_ = static_cast<EventSlot*>(header_) + 1;
-  context_.driver().exports().add_foreign_words();
+  if (written_elsewhere()) {
+    context_.driver().exports().add_foreign_words();
+  }
   return {};
 }
 
 Result<std::shared_ptr<EventMemory>> EventMemory::create_shared(Context& context,
                                                                 const std::vector<Device*>& devices,
-                                                                std::uint32_t count, std::uint32_t flags) {
+                                                                std::uint32_t count, std::uint32_t flags,
+                                                                SharedKind kind) {
   Result<IpcToken> token = make_ipc_token();
   if (!token) {
     return std::move(token).error();
   }
-  Result<UniqueFd> file =
-      make_shared_file(SharedKind::events, *token, whole_granules(context, bytes_of(count)));
+  Result<UniqueFd> file = make_shared_file(kind, *token, whole_granules(context, bytes_of(count)));
   if (!file) {
     return std::move(file).error();
   }
@@ -97,6 +99,7 @@ Result<std::shared_ptr<EventMemory>> EventMemory::create_shared(Context& context
     return std::move(identity).error();
   }
   std::shared_ptr<EventMemory> memory(new EventMemory(context, devices));
+  memory->kind_ = kind;
   if (Status mapped = memory->map_shared(file->get(), *identity); !mapped) {
     return std::move(mapped).error();
   }
@@ -110,11 +113,16 @@ Result<std::shared_ptr<EventMemory>> EventMemory::create_shared(Context& context
   return memory;
 }
 
-Result<std::shared_ptr<EventMemory>> EventMemory::open(Context& context, const OpenedFile& file) {
-  if (file.identity.kind != SharedKind::events) {
-    return make_error(ErrorCode::invalid_argument, "the handle is of memory and not of an event pool");
+Result<std::shared_ptr<EventMemory>> EventMemory::open(Context& context, const OpenedFile& file,
+                                                       SharedKind kind) {
+  if (file.identity.kind != kind) {
+    return make_error(ErrorCode::invalid_argument, kind == SharedKind::events
+                                                       ? "the handle is not of an event pool"
+                                                       : "the handle is not of a counter-based event");
   }
   std::shared_ptr<EventMemory> memory(new EventMemory(context, context.devices()));
+  memory->kind_ = kind;
+  memory->opened_ = true;
   if (Status mapped = memory->map_shared(file.fd.get(), file.identity); !mapped) {
     return std::move(mapped).error();
   }
@@ -123,7 +131,6 @@ Result<std::shared_ptr<EventMemory>> EventMemory::open(Context& context, const O
   if (Status legal = check(header, file.identity.bytes); !legal) {
     return std::move(legal).error();
   }
-  memory->opened_ = true;
   memory->flags_ = header.flags;
   memory->set_count(header.count);
   return memory;
@@ -140,12 +147,15 @@ Result<IpcHandleBytes> EventMemory::export_file() {
     const std::uint64_t bytes = identity->bytes;
     exports.add(export_id_, std::make_unique<ExportedFile>(std::move(file_), *identity, bytes));
   }
-  if (std::optional<IpcHandleBytes> handle = exports.get(export_id_)) {
+  const bool counted = kind_ == SharedKind::events;
+  if (std::optional<IpcHandleBytes> handle = exports.get(export_id_, counted)) {
     return *handle;
   }
-  return make_error(ErrorCode::invalid_synchronization_object,
-                    "the pool was not created in this process to be shared",
-                    "create it with ZE_EVENT_POOL_FLAG_IPC; an opened pool's own handle may be sent on");
+  return make_error(
+      ErrorCode::invalid_synchronization_object,
+      "what would be shared was not created in this process to be shared",
+      "create the pool or the event with its flag for IPC; the handle of what was opened may be "
+      "sent on");
 }
 
 void EventMemory::end_export() noexcept {

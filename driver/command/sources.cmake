@@ -24,6 +24,7 @@ set(DATUM_COMMAND_SOURCES
   region.cpp
   ring_pool.cpp
   ring_scheduler.cpp
+  shared_counter_event.cpp
   shared_event_pool.cpp
   stream_failures.cpp
   stream_feeder.cpp
@@ -40,6 +41,7 @@ set(DATUM_COMMAND_SOURCES
   ../api/device_synchronize.cpp
   ../api/event.cpp
   ../api/event_counter_based.cpp
+  ../api/event_counter_based_ipc.cpp
   ../api/event_pool.cpp
   ../api/event_pool_ipc.cpp
   ../api/event_timestamps.cpp

@@ -1,6 +1,7 @@
 // The descriptors of one queue on their way to a ring and back.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -10,12 +11,12 @@
 #include <datum/base/result.hpp>
 #include <datum/hw/registers.hpp>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/host_step.hpp"
 #include "driver/object/context.hpp"
 
 namespace datum {
 
-class Counter;
 class Event;
 struct LentRing;
 
@@ -40,23 +41,28 @@ struct SubmittedKeep {
   Keep keep;
 };
 
-/// A counter-based event that the submission signals, and by which value. Holds one reference.
+/// A counter-based event that the submission signals, and by which value of which counter. Holds one
+/// reference.
 struct SubmittedPoint {
   Event* event = nullptr;
+  CounterReach reach = CounterReach::process;
   std::uint64_t value = 0;
 };
+
+/// Of one stream, by reach; null until a counter-based event is signalled first.
+using StreamCounters = std::array<std::shared_ptr<Counter>, counter_reaches>;
 
 /// What one call brings to a stream. Kept and reused by its owner, so that a steady state allocates nothing.
 struct Submission {
   std::vector<StreamItem> items;
   std::vector<SubmittedKeep> keeps;    ///< in the order of `items`
   std::vector<HostStep> steps;         ///< numbered from the stream's next free number
-  std::vector<SubmittedPoint> points;  ///< in the order of their values
+  std::vector<SubmittedPoint> points;  ///< for each counter in the order of their values
 
   /// Drops what a failed lowering has collected.
   void clear() noexcept;
   /// The submission was taken: its counter-based events follow their new points.
-  void follow_points(const std::shared_ptr<Counter>& counter);
+  void follow_points(const StreamCounters& counters);
 
   [[nodiscard]] bool empty() const noexcept { return items.empty(); }
 };
@@ -122,7 +128,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   unsigned releasing_ = 0;      ///< threads that let keeps go now
   std::deque<HeldKeep> keeps_;  ///< by rising position
   std::unique_ptr<HostSteps> steps_;
-  std::shared_ptr<Counter> counter_;  ///< made when a counter-based event is signalled first
+  StreamCounters counters_;
   std::atomic<bool> failed_{false};
   std::uint64_t failed_at_ = 0;
   std::uint32_t failure_number_ = 0;

@@ -322,8 +322,10 @@ void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
     lent->ring.forget();
     give_up_ring(stream);
   }
-  if (stream.counter_ != nullptr) {
-    stream.counter_->fail(word);
+  for (const std::shared_ptr<Counter>& counter : stream.counters_) {
+    if (counter != nullptr) {
+      counter->fail(word);
+    }
   }
   for (; stream.has_pending(); ++stream.pending_head_) {
     const StreamItem& item = stream.pending_[stream.pending_head_];

@@ -21,8 +21,9 @@ void Submission::clear() noexcept {
   points.clear();
 }
 
-void Submission::follow_points(const std::shared_ptr<Counter>& counter) {
+void Submission::follow_points(const StreamCounters& counters) {
   for (const SubmittedPoint& point : points) {
+    const std::shared_ptr<Counter>& counter = counters[static_cast<std::size_t>(point.reach)];
     counter->give_out(point.value);
     point.event->follow({counter, point.value});
     if (point.event->release()) {

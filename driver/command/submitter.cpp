@@ -37,7 +37,7 @@ Result<std::uint64_t> Submitter::submit(std::span<const Batch> batches) {
   if (!end) {
     submission_.clear();
   } else if (!submission_.points.empty()) {
-    submission_.follow_points(lowering.counter());
+    submission_.follow_points(lowering.counters());
   }
   return end;
 }

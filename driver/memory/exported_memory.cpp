@@ -31,13 +31,13 @@ ExportTable::ExportTable() {
 
 ExportTable::~ExportTable() { broker_.reset(); }
 
-std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id) {
+std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id, bool counted) {
   const std::scoped_lock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return std::nullopt;
   }
-  ++found->second.handles;
+  found->second.handles += counted ? 1U : 0U;
   return found->second.handle;
 }
 

@@ -33,9 +33,9 @@ class ExportTable {
   ExportTable(const ExportTable&) = delete;
   ExportTable& operator=(const ExportTable&) = delete;
 
-  /// The handle of an allocation that is exported already, counted once more. No kernel call. Empty: it is
-  /// not exported.
-  std::optional<IpcHandleBytes> get(std::uint64_t allocation_id);
+  /// The handle of an allocation that is exported already, counted once more unless it is of a kind that is
+  /// never put. No kernel call. Empty: it is not exported.
+  std::optional<IpcHandleBytes> get(std::uint64_t allocation_id, bool counted = true);
   /// The allocation is exported from now on. The first call starts the broker; where it cannot be had,
   /// handles work for those who send the descriptor.
   void add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file);

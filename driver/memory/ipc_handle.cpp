@@ -21,16 +21,19 @@ namespace {
 
 constexpr std::uint32_t handle_magic = 0x31435044;  // "DPC1": format and version
 constexpr std::string_view label_start = "datum:";
-constexpr std::string_view kind_letters = "dher";  // in the order of SharedKind, which begins with 1
+constexpr std::string_view kind_letters = "dherc";  // in the order of SharedKind, which begins with 1
 constexpr int needed_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 /// The handle as it travels: fixed sizes, no gaps.
 struct Wire {
   std::int32_t fd = -1;
   std::uint32_t magic = 0;
-  std::uint32_t kind = 0;
+  std::uint8_t kind = 0;
+  std::uint8_t event_flags = 0;  // of a counter, as the scopes
+  std::uint8_t signal_scope = 0;
+  std::uint8_t wait_scope = 0;
   std::int32_t process = 0;
-  std::uint64_t size_bytes = 0;
+  std::uint64_t size_or_value = 0;  // of a counter the value
   std::array<std::uint8_t, 16> token{};
   std::uint64_t file_system = 0;
   std::uint64_t inode = 0;
@@ -170,9 +173,16 @@ IpcHandleBytes encode(const IpcHandle& handle) noexcept {
   wire.fd = handle.fd;
   if (handle.hints) {
     wire.magic = handle_magic;
-    wire.kind = static_cast<std::uint32_t>(handle.hints->file.kind);
+    wire.kind = static_cast<std::uint8_t>(handle.hints->file.kind);
     wire.process = handle.hints->broker.process;
-    wire.size_bytes = handle.hints->size_bytes;
+    wire.size_or_value = handle.hints->size_bytes;
+    if (handle.hints->file.kind == SharedKind::counter) {
+      const SharedEventPoint& point = handle.hints->point;
+      wire.size_or_value = point.value;
+      wire.event_flags = point.flags;
+      wire.signal_scope = point.signal_scope;
+      wire.wait_scope = point.wait_scope;
+    }
     wire.token = handle.hints->file.token.bytes;
     wire.file_system = handle.hints->file.file_system;
     wire.inode = handle.hints->file.inode;
@@ -192,21 +202,29 @@ Result<IpcHandle> decode_ipc_handle(const IpcHandleBytes& bytes) {
     return handle;
   }
   const bool known_kind = wire.kind != 0 && wire.kind <= kind_letters.size();
-  if (wire.magic != handle_magic || !known_kind || wire.size_bytes == 0) {
+  const bool counter = wire.kind == static_cast<std::uint8_t>(SharedKind::counter);
+  const bool of_event = (wire.event_flags | wire.signal_scope | wire.wait_scope) != 0;
+  if (wire.magic != handle_magic || !known_kind || (!counter && (wire.size_or_value == 0 || of_event))) {
     return make_error(ErrorCode::invalid_argument, "these bytes are no IPC handle of Datum's memory");
   }
   IpcHints hints;
   hints.file = {static_cast<SharedKind>(wire.kind), {wire.token}, 0, wire.file_system, wire.inode};
-  hints.size_bytes = wire.size_bytes;
+  if (counter) {
+    hints.point = {wire.size_or_value, wire.event_flags, wire.signal_scope, wire.wait_scope};
+  } else {
+    hints.size_bytes = wire.size_or_value;
+  }
   hints.broker = {wire.process, wire.broker};
   handle.hints = hints;
   return handle;
 }
 
 bool agree(const IpcHints& hints, const SharedFileIdentity& file) noexcept {
+  const bool size_agrees =
+      file.kind == SharedKind::counter ||
+      (hints.size_bytes <= file.bytes && file.bytes - hints.size_bytes < small_page_bytes);
   return hints.file.kind == file.kind && hints.file.token == file.token &&
-         hints.file.file_system == file.file_system && hints.file.inode == file.inode &&
-         hints.size_bytes <= file.bytes && file.bytes - hints.size_bytes < small_page_bytes;
+         hints.file.file_system == file.file_system && hints.file.inode == file.inode && size_agrees;
 }
 
 }  // namespace datum

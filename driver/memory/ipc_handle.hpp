@@ -32,8 +32,14 @@ enum class SharedKind : std::uint8_t {
   device = 1,
   host = 2,
   events = 3,
-  range = 4  ///< no memory but a list of parts of other files: SharedRange
+  range = 4,  ///< no memory but a list of parts of other files: SharedRange
+  counter = 5
 };
+
+/// Words that boards and hosts of several processes signal with, and no memory of the application's.
+[[nodiscard]] constexpr bool holds_words(SharedKind kind) noexcept {
+  return kind == SharedKind::events || kind == SharedKind::counter;
+}
 
 /// The name of the file: kind and token, which so travel with every descriptor of it.
 [[nodiscard]] std::string shared_file_label(SharedKind kind, const IpcToken& token);
@@ -66,11 +72,22 @@ struct BrokerAddress {
   friend constexpr bool operator==(const BrokerAddress&, const BrokerAddress&) = default;
 };
 
+/// What a counter-based event is, in a handle of one.
+struct SharedEventPoint {
+  std::uint64_t value = 0;  ///< that the counter in the file has to reach; 0: nothing is to be waited for
+  std::uint8_t flags = 0;   ///< of the event, as its scopes; the API's numbers
+  std::uint8_t signal_scope = 0;
+  std::uint8_t wait_scope = 0;
+
+  friend constexpr bool operator==(const SharedEventPoint&, const SharedEventPoint&) = default;
+};
+
 /// What stands behind the descriptor in a handle, and may be missing.
 struct IpcHints {
   SharedFileIdentity file;       ///< but for `bytes`, which is not sent
-  std::uint64_t size_bytes = 0;  ///< as the exporter allocated them
+  std::uint64_t size_bytes = 0;  ///< as the exporter allocated them; of a counter not sent
   BrokerAddress broker;
+  SharedEventPoint point{};  ///< of a counter
 
   friend constexpr bool operator==(const IpcHints&, const IpcHints&) = default;
 };

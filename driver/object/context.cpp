@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/command/counter.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/device_heap.hpp"
@@ -36,7 +37,10 @@ void Pin::release() noexcept {
 }
 
 Context::Context(Driver& driver, std::vector<Device*> devices)
-    : driver_(driver), id_(driver.next_context_id()), devices_(std::move(devices)) {}
+    : driver_(driver),
+      id_(driver.next_context_id()),
+      devices_(std::move(devices)),
+      idle_counter_(std::make_unique<IdleCounter>()) {}
 
 Result<std::unique_ptr<Context>> Context::create(Driver& driver, std::vector<Device*> devices) {
   std::unique_ptr<Context> context(new Context(driver, std::move(devices)));

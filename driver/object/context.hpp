@@ -29,6 +29,7 @@ namespace datum {
 class Driver;
 class Device;
 class ExportedFile;
+class IdleCounter;
 class PhysicalMemory;
 struct OpenedFile;
 class PinCache;
@@ -164,6 +165,9 @@ class Context {
   /// need memory back from the boards first.
   [[nodiscard]] VirtualSpace& virtual_space() noexcept { return *virtual_space_; }
 
+  /// What handles of counter-based events name that nothing has signalled yet.
+  [[nodiscard]] IdleCounter& idle_counter() noexcept { return *idle_counter_; }
+
   /// VirtualSpace::reserve.
   Result<void*> reserve_virtual(const void* wanted, std::uint64_t bytes);
   /// A multiple of 4 KiB of memory of `device`, or of host memory if it is null. Its handle() is registered.
@@ -240,6 +244,7 @@ class Context {
   BackingList allocations_;
   std::vector<std::unique_ptr<IdleMemory>> idle_;  ///< as devices_; under allocations_mutex_
   AtomicAttributes atomic_attributes_;
+  std::unique_ptr<IdleCounter> idle_counter_;
   HandleSlot* handle_ = nullptr;
 };
 

@@ -44,14 +44,14 @@ Result<void*> Context::map_shared_file(Device& device, int fd, std::uint64_t byt
   if (!memory.ok()) {
     return std::move(memory).error();
   }
-  // Events need no sharing of memory by the board itself: their words are host memory for each process.
+  // Words need no sharing of memory by the board itself: they are host memory for each process.
   const Result<SharedFileIdentity> identity = identify_shared_file(fd);
-  const bool events = identity.ok() && identity->kind == SharedKind::events;
+  const bool words = identity.ok() && holds_words(identity->kind);
   // Host memory is for all devices of the context, device memory for the one it is opened on.
   const std::array<Device*, 1> only{&device};
   const std::span<Device* const> users = host ? std::span<Device* const>(devices_) : only;
   for (Device* user : users) {
-    Status mapped = events ? (*memory)->map_host_for(user->dma(), fd) : (*memory)->map_for(user->dma(), fd);
+    Status mapped = words ? (*memory)->map_host_for(user->dma(), fd) : (*memory)->map_for(user->dma(), fd);
     if (!mapped.ok()) {
       return std::move(mapped).error();
     }

@@ -54,5 +54,6 @@ int scenario_the_same_program_twice();
 /// Of chapters that use functions which the older loader does not have: null in the program for that one.
 [[gnu::weak]] std::vector<Scenario> scenarios_of_current_loader();
 std::vector<Scenario> event_ipc_scenarios();
+std::vector<Scenario> counter_ipc_scenarios();
 
 }  // namespace datum::test

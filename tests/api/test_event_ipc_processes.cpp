@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/api/handle_text.hpp"
 #include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
 #include "tests/support/child_process.hpp"
@@ -17,24 +18,6 @@ constexpr const char* pool_variable = "DATUM_TEST_POOL_HANDLE";
 constexpr std::uint32_t pool_events = 8;
 constexpr std::size_t bytes_copied = 4096;
 constexpr ze_event_pool_flags_t shared_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
-
-std::string as_text(const ze_ipc_event_pool_handle_t& handle) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : handle.data) {
-    text += digits[static_cast<unsigned char>(byte) >> 4U];
-    text += digits[static_cast<unsigned char>(byte) & 15U];
-  }
-  return text;
-}
-
-ze_ipc_event_pool_handle_t from_text(const std::string& text) {
-  ze_ipc_event_pool_handle_t handle{};
-  for (std::size_t index = 0; index < sizeof handle.data && 2 * index + 1 < text.size(); ++index) {
-    handle.data[index] = static_cast<char>(std::stoul(text.substr(2 * index, 2), nullptr, 16));
-  }
-  return handle;
-}
 
 int rounds() { return by_board(20, 4); }
 
@@ -198,7 +181,8 @@ struct Peer {
     device = session().devices.front();
     context = create_context(session().driver);
     queue = create_queue(context, device);
-    const ze_ipc_event_pool_handle_t handle = from_text(environment(pool_variable));
+    const ze_ipc_event_pool_handle_t handle =
+        from_text<ze_ipc_event_pool_handle_t>(environment(pool_variable));
     if (zeEventPoolOpenIpcHandle(context, handle, &pool) != ZE_RESULT_SUCCESS) {
       std::fprintf(stderr, "%s\n", last_error_text().c_str());
       return false;

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/api/handle_text.hpp"
 #include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
 #include "tests/support/child_process.hpp"
@@ -17,24 +18,6 @@ constexpr std::size_t bytes_shared = 9000;
 constexpr const char* handle_variable = "DATUM_TEST_IPC_HANDLE";
 constexpr const char* socket_variable = "DATUM_TEST_IPC_SOCKET";
 constexpr const char* kind_variable = "DATUM_TEST_IPC_KIND";
-
-std::string as_text(const ze_ipc_mem_handle_t& handle) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : handle.data) {
-    text += digits[static_cast<unsigned char>(byte) >> 4U];
-    text += digits[static_cast<unsigned char>(byte) & 15U];
-  }
-  return text;
-}
-
-ze_ipc_mem_handle_t from_text(const std::string& text) {
-  ze_ipc_mem_handle_t handle{};
-  for (std::size_t index = 0; index < sizeof handle.data && 2 * index + 1 < text.size(); ++index) {
-    handle.data[index] = static_cast<char>(std::stoul(text.substr(2 * index, 2), nullptr, 16));
-  }
-  return handle;
-}
 
 int descriptor_of(const ze_ipc_mem_handle_t& handle) {
   std::int32_t fd = -1;
@@ -234,7 +217,7 @@ TEST_F(IpcProcesses, given_a_handle_of_a_program_that_ended_then_it_is_refused_a
   const ChildOutcome child = run_scenario_in_child("ipc_print_handle", {}, std::chrono::seconds(60));
   ASSERT_TRUE(child.succeeded()) << child.describe();
   ASSERT_GE(child.output.size(), 128U);
-  const ze_ipc_mem_handle_t handle = from_text(child.output.substr(0, 128));
+  const ze_ipc_mem_handle_t handle = from_text<ze_ipc_mem_handle_t>(child.output.substr(0, 128));
   void* opened = nullptr;
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemOpenIpcHandle(context(), device(), handle, 0, &opened));
@@ -254,7 +237,7 @@ TEST_F(IpcProcesses,
 /// Opens what the environment names, checks it, answers in it. `close_first`: as clients do that need the
 /// descriptor no longer.
 int open_and_answer(bool close_first) {
-  const ze_ipc_mem_handle_t handle = from_text(environment(handle_variable));
+  const ze_ipc_mem_handle_t handle = from_text<ze_ipc_mem_handle_t>(environment(handle_variable));
   Peer peer;
   SCENARIO_REQUIRE(peer.start());
   void* opened = nullptr;
@@ -317,7 +300,7 @@ int scenario_ipc_print_handle() {
 }
 
 int scenario_ipc_map_descriptor() {
-  const ze_ipc_mem_handle_t handle = from_text(environment(handle_variable));
+  const ze_ipc_mem_handle_t handle = from_text<ze_ipc_mem_handle_t>(environment(handle_variable));
   Peer peer;
   SCENARIO_REQUIRE(peer.start());
   std::uint64_t fd = 0;
@@ -366,6 +349,8 @@ int scenario_ipc_fork() {
 
 std::vector<Scenario> scenarios_of_current_loader() {
   std::vector<Scenario> all = event_ipc_scenarios();
+  const std::vector<Scenario> counters = counter_ipc_scenarios();
+  all.insert(all.end(), counters.begin(), counters.end());
   const std::initializer_list<Scenario> memory = {
       {"ipc_open_and_answer", scenario_ipc_open_and_answer},
       {"ipc_open_descriptor_and_answer", scenario_ipc_open_descriptor_and_answer},

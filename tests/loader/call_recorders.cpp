@@ -152,6 +152,9 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeEventGetSignalScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetSignalScope"); }
 [[gnu::weak]] ze_result_t zeEventGetWaitScope(ze_event_handle_t, ze_event_scope_flags_t*) { return test::record_call<ze_result_t>("zeEventGetWaitScope"); }
 [[gnu::weak]] ze_result_t zeEventCounterBasedCreate(ze_context_handle_t, ze_device_handle_t, const ze_event_counter_based_desc_t*, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedCreate"); }
+[[gnu::weak]] ze_result_t zeEventCounterBasedGetIpcHandle(ze_event_handle_t, ze_ipc_event_counter_based_handle_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedGetIpcHandle"); }
+[[gnu::weak]] ze_result_t zeEventCounterBasedOpenIpcHandle(ze_context_handle_t, ze_ipc_event_counter_based_handle_t, ze_event_handle_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedOpenIpcHandle"); }
+[[gnu::weak]] ze_result_t zeEventCounterBasedCloseIpcHandle(ze_event_handle_t) { return test::record_call<ze_result_t>("zeEventCounterBasedCloseIpcHandle"); }
 [[gnu::weak]] ze_result_t zeEventCounterBasedGetDeviceAddress(ze_event_handle_t, uint64_t*, uint64_t*) { return test::record_call<ze_result_t>("zeEventCounterBasedGetDeviceAddress"); }
 [[gnu::weak]] ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t, ze_event_counter_based_flags_t*) { return test::record_call<ze_result_t>("zeEventGetCounterBasedFlags"); }
 [[gnu::weak]] ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t, ze_device_handle_t, uint32_t*, ze_kernel_timestamp_result_t*) { return test::record_call<ze_result_t>("zeEventQueryTimestampsExp"); }

@@ -260,9 +260,9 @@ constexpr ze_event_dditable_t ze_event_table = {
     .pfnGetSignalScope = guarded<&datum::api::zeEventGetSignalScope>,
     .pfnGetWaitScope = guarded<&datum::api::zeEventGetWaitScope>,
     .pfnCounterBasedCreate = guarded<&datum::api::zeEventCounterBasedCreate>,
-    .pfnCounterBasedGetIpcHandle = unsupported<ze_pfnEventCounterBasedGetIpcHandle_t, "zeEventCounterBasedGetIpcHandle">,
-    .pfnCounterBasedOpenIpcHandle = unsupported<ze_pfnEventCounterBasedOpenIpcHandle_t, "zeEventCounterBasedOpenIpcHandle">,
-    .pfnCounterBasedCloseIpcHandle = unsupported<ze_pfnEventCounterBasedCloseIpcHandle_t, "zeEventCounterBasedCloseIpcHandle">,
+    .pfnCounterBasedGetIpcHandle = guarded<&datum::api::zeEventCounterBasedGetIpcHandle>,
+    .pfnCounterBasedOpenIpcHandle = guarded<&datum::api::zeEventCounterBasedOpenIpcHandle>,
+    .pfnCounterBasedCloseIpcHandle = guarded<&datum::api::zeEventCounterBasedCloseIpcHandle>,
     .pfnCounterBasedGetDeviceAddress = guarded<&datum::api::zeEventCounterBasedGetDeviceAddress>,
     .pfnGetCounterBasedFlags = guarded<&datum::api::zeEventGetCounterBasedFlags>,
 };

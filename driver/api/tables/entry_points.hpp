@@ -181,6 +181,9 @@ ze_result_t zeEventGetEventPool(ze_event_handle_t hEvent, ze_event_pool_handle_t
 ze_result_t zeEventGetSignalScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pSignalScope);
 ze_result_t zeEventGetWaitScope(ze_event_handle_t hEvent, ze_event_scope_flags_t* pWaitScope);
 ze_result_t zeEventCounterBasedCreate(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_event_counter_based_desc_t* desc, ze_event_handle_t* phEvent);
+ze_result_t zeEventCounterBasedGetIpcHandle(ze_event_handle_t hEvent, ze_ipc_event_counter_based_handle_t* phIpc);
+ze_result_t zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hContext, ze_ipc_event_counter_based_handle_t hIpc, ze_event_handle_t* phEvent);
+ze_result_t zeEventCounterBasedCloseIpcHandle(ze_event_handle_t hEvent);
 ze_result_t zeEventCounterBasedGetDeviceAddress(ze_event_handle_t hEvent, uint64_t* completionValue, uint64_t* deviceAddress);
 ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t hEvent, ze_event_counter_based_flags_t* pFlags);
 

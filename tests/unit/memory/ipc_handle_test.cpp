@@ -44,6 +44,18 @@ TEST(IpcHandle, given_hints_when_they_travel_as_bytes_then_they_arrive) {
   EXPECT_TRUE(agree(*arrived.hints, file.identity));
 }
 
+TEST(IpcHandle, given_the_point_of_an_event_when_it_travels_with_its_file_then_it_arrives) {
+  const SharedFile file = make_file(page, SharedKind::counter);
+  IpcHandle handle = handle_of(file, 0);
+  handle.hints->point = {0x1122334455667788, 0x7f, 4, 7};
+  handle.hints->file.bytes = 0;  // which is not sent
+  const IpcHandle arrived = *decode_ipc_handle(encode(handle));
+  EXPECT_EQ(arrived.hints, handle.hints);
+  EXPECT_TRUE(agree(*arrived.hints, file.identity));
+  EXPECT_FALSE(agree(*arrived.hints, make_file(page, SharedKind::counter).identity));
+  EXPECT_FALSE(agree(*arrived.hints, make_file(page, SharedKind::events).identity));
+}
+
 TEST(IpcHandle, given_only_a_descriptor_when_decoded_then_there_are_no_hints) {
   const IpcHandle arrived = *decode_ipc_handle(encode({77, std::nullopt}));
   EXPECT_EQ(arrived.fd, 77);
