@@ -47,7 +47,7 @@ Result<CommandList*> CommandList::create_immediate(Context& context, Device& dev
   std::unique_ptr<CommandList> list(new CommandList(context, device));
   list->settings_ = settings;
   list->in_order_ = settings.in_order;
-  list->submitter_ = std::make_unique<Submitter>(context, device);
+  list->submitter_ = std::make_unique<Submitter>(context, device, settings.rank());
   return publish(std::move(list));
 }
 

@@ -37,7 +37,7 @@ class CommandQueue {
 
  private:
   CommandQueue(Context& context, Device& device, const QueueSettings& settings)
-      : submitter_(context, device), settings_(settings) {}
+      : submitter_(context, device, settings.rank()), settings_(settings) {}
 
   Submitter submitter_;
   QueueSettings settings_;

@@ -5,6 +5,9 @@
 
 namespace datum {
 
+/// Which of several queues that want a ring gets it first; the API's numbers are in another order.
+enum class QueueRank : std::uint8_t { high, normal, low };
+
 /// The API's numbers, checked before they get here.
 struct QueueSettings {
   std::uint32_t ordinal = 0;
@@ -14,6 +17,10 @@ struct QueueSettings {
   std::uint32_t priority = 0;
   bool synchronous = false;
   bool in_order = false;
+
+  [[nodiscard]] QueueRank rank() const noexcept {
+    return priority == 2 ? QueueRank::high : priority == 1 ? QueueRank::low : QueueRank::normal;
+  }
 };
 
 }  // namespace datum

@@ -74,8 +74,9 @@ Status RingScheduler::synchronize(std::uint64_t timeout_ns) {
   return waited;
 }
 
-std::shared_ptr<Stream> RingScheduler::open_stream(Context& context) {
-  return std::make_shared<Stream>(context, impl_->device.index(), context.space(impl_->device).number());
+std::shared_ptr<Stream> RingScheduler::open_stream(Context& context, QueueRank rank) {
+  return std::make_shared<Stream>(context, impl_->device.index(), context.space(impl_->device).number(),
+                                  rank);
 }
 
 Status RingScheduler::close_stream(Stream& stream) {

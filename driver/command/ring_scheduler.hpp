@@ -7,6 +7,7 @@
 
 #include <datum/base/result.hpp>
 
+#include "driver/command/queue_settings.hpp"
 #include "driver/memory/page_run.hpp"
 
 namespace datum {
@@ -21,7 +22,8 @@ struct Submission;
 struct UsedRange;
 
 /// Lends the board's rings to the streams of queues. A stream holds a ring while it has work outstanding;
-/// when rings are scarce, streams wait on the host in the order in which they asked. The last few rings are
+/// when rings are scarce, streams wait on the host: by rank, and among equals in the order in which they
+/// asked. The last few rings are
 /// lent only for work that cannot park (its waits are looked at by the host before), so that parked rings
 /// never keep the command from running that they wait for. One ring is the driver's own, in space 0. Threads
 /// that wait for anything of the device do the host's share of the work; a worker exists only once work was
@@ -47,7 +49,7 @@ class RingScheduler {
   // --- for queues
 
   /// `context` has the device.
-  std::shared_ptr<Stream> open_stream(Context& context);
+  std::shared_ptr<Stream> open_stream(Context& context, QueueRank rank = QueueRank::normal);
   /// handle_object_in_use when work is outstanding and does not end within a moment; work that waits for an
   /// event that was destroyed is ended instead. The stream takes no
   /// submissions afterwards.

@@ -13,6 +13,7 @@
 
 #include "driver/command/counter.hpp"
 #include "driver/command/host_step.hpp"
+#include "driver/command/queue_settings.hpp"
 #include "driver/object/context.hpp"
 
 namespace datum {
@@ -72,8 +73,8 @@ struct Submission {
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   /// `space` is `context`'s on the device of that index.
-  Stream(Context& context, unsigned device_index, unsigned space)
-      : context_(context), device_index_(device_index), space_(space) {}
+  Stream(Context& context, unsigned device_index, unsigned space, QueueRank rank)
+      : context_(context), device_index_(device_index), space_(space), rank_(rank) {}
 
   [[nodiscard]] Context& context() noexcept { return context_; }
 
@@ -114,6 +115,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Context& context_;
   unsigned device_index_;
   unsigned space_;
+  QueueRank rank_;
 
   std::vector<StreamItem> pending_;  ///< not yet in a ring, from pending_head_
   std::size_t pending_head_ = 0;

@@ -78,7 +78,9 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   if (!s.active_) {
     s.may_park_ = pool_.available() > pool_.reserve();
     s.active_ = true;
-    active_.push_back(&s);
+    const auto behind = std::find_if(active_.begin(), active_.end(),
+                                     [&](const Stream* other) { return other->rank_ > s.rank_; });
+    active_.insert(behind, &s);
   }
   if (feed(s, after)) {
     advance(false, after);

@@ -97,7 +97,7 @@ class StreamFeeder {
   Device& device_;
   RingPool pool_;
   FailureLog failures_;
-  std::vector<Stream*> active_;  ///< oldest first
+  std::vector<Stream*> active_;  ///< by rank, among equals oldest first
 };
 
 }  // namespace datum

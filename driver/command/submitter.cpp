@@ -7,8 +7,8 @@
 
 namespace datum {
 
-Submitter::Submitter(Context& context, Device& device)
-    : device_(device), stream_(device.rings().open_stream(context)) {
+Submitter::Submitter(Context& context, Device& device, QueueRank rank)
+    : device_(device), stream_(device.rings().open_stream(context, rank)) {
   context.add_child();
 }
 

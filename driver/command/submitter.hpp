@@ -8,6 +8,7 @@
 
 #include <datum/base/result.hpp>
 
+#include "driver/command/queue_settings.hpp"
 #include "driver/command/recorded_commands.hpp"
 #include "driver/command/stream.hpp"
 
@@ -25,7 +26,7 @@ struct Batch {
 /// Thread safe.
 class Submitter {
  public:
-  Submitter(Context& context, Device& device);
+  Submitter(Context& context, Device& device, QueueRank rank);
   ~Submitter();
   Submitter(const Submitter&) = delete;
   Submitter& operator=(const Submitter&) = delete;

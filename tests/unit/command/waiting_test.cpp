@@ -228,6 +228,44 @@ TEST_F(WaitingTest,
   }
 }
 
+TEST_F(WaitingTest, given_no_ring_left_when_one_comes_free_then_the_queue_of_the_highest_priority_gets_it) {
+  open("step");  // nothing ends before it is waited for
+  constexpr std::uint32_t high = 2;
+  constexpr std::uint32_t low = 1;
+  constexpr unsigned rings = 63;
+  Owned<EventPool> events = pool(rings + 4, true);
+  Owned<Event> gate = event(*events, rings + 3);
+  Event* waits[] = {gate.get()};
+  std::vector<Owned<CommandQueue>> queues;
+  std::vector<Owned<Event>> ends;
+  auto* target = static_cast<unsigned char*>(host_memory(rings + 3));
+  const auto submit = [&](std::uint32_t priority, bool waiting) {
+    const auto index = static_cast<std::uint32_t>(queues.size());
+    QueueSettings chosen = settings();
+    chosen.priority = priority;
+    queues.push_back(Owned(*CommandQueue::create(context(), device(), chosen)));
+    ends.push_back(event(*events, index));
+    Owned<CommandList> recorded = list();
+    ASSERT_TRUE(succeeded(recorded->append(fill(target + index, 1, 1), ends.back().get(),
+                                           waiting ? std::span<Event* const>(waits) : std::span<Event*>{})));
+    ASSERT_TRUE(succeeded(recorded->close()));
+    ASSERT_TRUE(succeeded(run(*queues.back(), *recorded)));
+  };
+  // Work that may park does not get the last rings; work that does not wait fills them.
+  for (unsigned index = 0; index < rings; ++index) {
+    submit(0, index < rings - rings / 8);
+  }
+  submit(low, false);
+  submit(0, false);
+  submit(high, false);
+  ASSERT_TRUE(succeeded(gate->host_signal()));
+  ASSERT_TRUE(succeeded(device().rings().synchronize(patience_ns)));
+  const auto start_of = [&](unsigned index) { return ends[index]->times().value().start_ns; };
+  EXPECT_LE(start_of(rings + 2), start_of(rings + 1)) << "high before normal, which was there first";
+  EXPECT_LE(start_of(rings + 1), start_of(rings)) << "normal before low";
+  EXPECT_LT(start_of(rings + 2), start_of(rings));
+}
+
 TEST_F(WaitingTest,
        given_more_queues_than_rings_when_nobody_waits_then_the_host_lets_them_run_one_after_the_other) {
   constexpr unsigned count = 150;
