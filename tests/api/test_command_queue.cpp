@@ -256,6 +256,37 @@ TEST_F(CommandQueue, given_queues_that_wait_when_another_has_work_then_it_is_don
 }
 
 TEST_F(CommandQueue,
+       given_long_work_in_one_queue_when_another_has_a_short_copy_then_it_does_not_wait_its_turn) {
+  const std::size_t bytes = by_board<std::size_t>(std::size_t{128} << 20U, 1U << 20U);
+  const OwnedEventPool pool = create_event_pool(context(), 3, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  const OwnedEvent gate = create_event(pool, 0);
+  const OwnedEvent long_done = create_event(pool, 1);
+  const OwnedEvent short_done = create_event(pool, 2);
+  const OwnedMemory large = memory(MemoryKind::device, bytes);
+  const OwnedMemory small = memory(MemoryKind::device, 4096);
+  const OwnedMemory from = memory(MemoryKind::host, 4096);
+  const OwnedQueue busy = create_queue(context(), device());
+  const OwnedList long_list = create_list(context(), device());
+  const unsigned char value = 0x3c;
+  ze_event_handle_t awaited = gate;
+  ASSERT_EQ(ZE_RESULT_SUCCESS,
+            zeCommandListAppendMemoryFill(long_list, large.get(), &value, 1, bytes, long_done, 1, &awaited));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(long_list));
+  const OwnedList short_list = copy_list(small, from, gate, short_done);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute(busy, long_list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute(queue(), short_list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(queue(), patience_ns));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(busy, patience_ns));
+  ze_kernel_timestamp_result_t of_long{};
+  ze_kernel_timestamp_result_t of_short{};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventQueryKernelTimestamp(long_done, &of_long));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventQueryKernelTimestamp(short_done, &of_short));
+  EXPECT_LT(of_short.global.kernelEnd, of_long.global.kernelEnd);
+  EXPECT_LT(of_long.global.kernelStart, of_short.global.kernelEnd) << "they were under way together";
+}
+
+TEST_F(CommandQueue,
        given_one_queue_that_waits_when_a_later_list_has_no_wait_then_it_starts_after_the_earlier) {
   const OwnedEventPool pool = create_event_pool(context(), 2);
   const OwnedEvent gate = create_event(pool, 0);

@@ -48,6 +48,46 @@ TEST_F(BoardCopy, given_small_pages_when_long_copies_run_then_the_data_bus_is_bu
   EXPECT_GT(to_host, 0.90);
 }
 
+/// Cycles for `copies` small copies, each of which begins when the one before in its ring has ended, dealt to
+/// `rings`. Such a ring waits for the host's latency most of the time.
+std::uint64_t cycles_of_dependent_copies(BoardBench& bench, unsigned rings, unsigned copies) {
+  constexpr std::uint64_t bytes = 256;
+  std::vector<RingDriver> all;
+  std::vector<std::uint32_t> last(rings);
+  for (unsigned ring = 0; ring < rings; ++ring) {
+    all.emplace_back(bench, 1 + ring, ring_address + (1 + ring) * 0x10'000ULL);
+    for (unsigned index = 0; index < copies / rings; ++index) {
+      const auto at = (ring * copies + index) * bytes;
+      last[ring] = all[ring].add(copy(device_va + at, host_va + at, bytes).set_flag_fence(true));
+    }
+  }
+  const auto start = bench.now();
+  for (auto& ring : all) {
+    ring.ring_doorbell();
+  }
+  for (unsigned ring = 0; ring < rings; ++ring) {
+    EXPECT_TRUE(all[ring].wait(last[ring])) << ring;
+    EXPECT_EQ(all[ring].record().status(), hw::Status::ok);
+  }
+  const auto cycles = bench.now() - start;
+  for (unsigned ring = 0; ring < rings; ++ring) {
+    bench.write32(hw::ring_control(1 + ring), 0);
+  }
+  EXPECT_TRUE(bench.run_until_quiescent());
+  return cycles;
+}
+
+TEST_F(BoardCopy, given_four_rings_with_work_when_there_are_four_channels_then_they_work_at_the_same_time) {
+  constexpr unsigned copies = 64;
+  bench_.host.latency_cycles = 128;
+  const auto one_ring = cycles_of_dependent_copies(bench_, 1, copies);
+  const auto four_rings = cycles_of_dependent_copies(bench_, 4, copies);
+  bench_.write32(hw::channel_enable, 1);
+  const auto four_rings_one_channel = cycles_of_dependent_copies(bench_, 4, copies);
+  EXPECT_LT(2 * four_rings, one_ring) << "the same work, and " << one_ring << " cycles one after the other";
+  EXPECT_LT(2 * four_rings, four_rings_one_channel);
+}
+
 TEST_F(BoardCopy, given_an_address_beyond_the_memory_when_copied_then_the_ring_fails_with_memory) {
   tables_.map(0x9000'0000, PageTables::leaf(1ULL << 30U, false, true));
   const auto sequence = ring_->add(copy(0x9000'0000, host_va, 64));
