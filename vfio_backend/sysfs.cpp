@@ -93,6 +93,41 @@ unsigned width_of_iommu(Syscalls& syscalls, const std::string& folder) {
   return capability == 0 ? 0 : static_cast<unsigned>(capability >> 16U & 0x3fU) + 1;
 }
 
+/// "16.0 GT/s PCIe"; older kernels say "16 GT/s". 0: "Unknown", or none that this driver knows.
+unsigned generation_of(std::string_view speed) {
+  constexpr std::array<std::string_view, 6> by_generation{"2.5", "5", "8", "16", "32", "64"};
+  std::string_view number = speed.substr(0, speed.find(' '));
+  if (number.ends_with(".0")) {
+    number.remove_suffix(2);
+  }
+  const auto found = std::ranges::find(by_generation, number);
+  return found == by_generation.end() ? 0 : static_cast<unsigned>(found - by_generation.begin()) + 1;
+}
+
+/// The kernel says 255 lanes where it cannot read the link.
+board::PciLink read_link(Syscalls& syscalls, const std::string& folder, std::string_view which) {
+  constexpr unsigned most_lanes = 32;
+  const unsigned lanes =
+      read_number<unsigned>(syscalls, fmt::format("{}/{}_link_width", folder, which), 10, 0);
+  const std::string speed = read_text(syscalls, fmt::format("{}/{}_link_speed", folder, which)).value_or("");
+  return {generation_of(speed), lanes <= most_lanes ? lanes : 0};
+}
+
+/// A line for each BAR: first address, last address, flags; zeros where there is none.
+void read_bar_addresses(Syscalls& syscalls, const std::string& folder, PciDevice& device) {
+  const std::string text = read_text(syscalls, folder + "/resource").value_or("");
+  std::string_view rest = text;
+  for (std::uint64_t& address : device.bar_addresses) {
+    constexpr std::string_view prefix = "0x";
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (line.starts_with(prefix)) {
+      const std::string_view digits = line.substr(prefix.size());
+      static_cast<void>(std::from_chars(digits.data(), digits.data() + digits.size(), address, 16));
+    }
+  }
+}
+
 /// Drivers that do no DMA of their own, by the kernel's rule for groups.
 bool leaves_group_viable(const std::string& driver) {
   return driver.empty() || driver == "vfio-pci" || driver == "pci-stub" || driver == "pcieport" ||
@@ -145,6 +180,9 @@ Result<PciDevice> look_up_device(Syscalls& syscalls, const std::string& pci_addr
   device.vendor_id = read_number<std::uint16_t>(syscalls, folder + "/vendor", 16, 0);
   device.device_id = read_number<std::uint16_t>(syscalls, folder + "/device", 16, 0);
   device.numa_node = read_number<int>(syscalls, folder + "/numa_node", 10, -1);
+  device.link = read_link(syscalls, folder, "current");
+  device.fastest_link = read_link(syscalls, folder, "max");
+  read_bar_addresses(syscalls, folder, device);
   device.driver = link_name(syscalls, folder + "/driver");
   look_up_group(syscalls, folder, device);
   look_up_own_node(syscalls, folder, device);

@@ -1,6 +1,7 @@
 // What sysfs says about a PCI device, its driver, its IOMMU group and its IOMMU.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,6 +32,9 @@ struct PciDevice {
   std::vector<GroupMember> group_members;  ///< itself included, by address
   std::string own_node;                    ///< "vfio3" where the kernel has a node of the device's own
   int numa_node = -1;
+  std::array<std::uint64_t, 6> bar_addresses{};  ///< on the bus; 0: the kernel does not say
+  board::PciLink link;
+  board::PciLink fastest_link;
   unsigned iommu_bits = 0;  ///< width of IOVAs by the IOMMU's own word; 0: it does not say
 
   /// "0000:03:00.0 (1234:da70)"

@@ -106,7 +106,10 @@ void VfioFunction::describe(const CardAddress& address) {
   info_.numa_node = device_.numa_node;
   for (unsigned index = 0; index < bar_count; ++index) {
     info_.bars[index].size_bytes = bars_[index] == nullptr ? 0 : bars_[index]->size_bytes();
+    info_.bars[index].bus_address = bars_[index] == nullptr ? 0 : device_.bar_addresses[index];
   }
+  info_.link = device_.link;
+  info_.fastest_link = device_.fastest_link;
   const SpaceLimits& space = space_->limits();
   limits_.iova_ranges = space.iova_ranges;
   limits_.granule_bytes = space.granule_bytes;

@@ -9,6 +9,7 @@
 #include "driver/api/event_capabilities.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
+#include "driver/api/link_speed.hpp"
 #include "driver/api/result.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/command/queue_group.hpp"
@@ -295,9 +296,9 @@ ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice, ze_pci_ext_p
   if (found.device == nullptr) {
     return found.code;
   }
-  const board::PciAddress& pci = found.device->board().function().info().pci;
-  pPciProperties->address = {pci.domain, pci.bus, pci.device, pci.function};
-  pPciProperties->maxSpeed = {-1, -1, -1};  // unknown: neither the registers nor the seam tell
+  const board::FunctionInfo& info = found.device->board().function().info();
+  pPciProperties->address = {info.pci.domain, info.pci.bus, info.pci.device, info.pci.function};
+  pPciProperties->maxSpeed = speed_of<ze_pci_speed_ext_t>(info.fastest_link);
   return ZE_RESULT_SUCCESS;
 }
 

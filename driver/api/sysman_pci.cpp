@@ -1,9 +1,9 @@
 // Management interface: the PCI function of a device.
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "driver/api/extension_chain.hpp"
+#include "driver/api/link_speed.hpp"
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/device/traffic_counters.hpp"
@@ -12,8 +12,7 @@
 namespace datum::api {
 namespace {
 
-constexpr zes_pci_speed_t unknown_speed = {-1, -1, -1};  // neither the registers nor the seam tell
-constexpr std::uint32_t memory_bar = 2;                  // of the board contract: the aperture
+constexpr std::uint32_t memory_bar = 2;  // of the board contract: the aperture
 
 /// Numbers of the BARs that the function has.
 std::vector<std::uint32_t> bars_of(Device& device) {
@@ -27,13 +26,13 @@ std::vector<std::uint32_t> bars_of(Device& device) {
   return found;
 }
 
-/// The base is not known on this side of the seam: 0.
+/// Where the seam does not know the base, it is 0.
 template <class Properties>
-void fill_bar(Properties& properties, std::uint32_t index, std::uint64_t bytes) {
+void fill_bar(Properties& properties, std::uint32_t index, const board::BarInfo& bar) {
   properties.type = index == memory_bar ? ZES_PCI_BAR_TYPE_MEM : ZES_PCI_BAR_TYPE_MMIO;
   properties.index = index;
-  properties.base = 0;
-  properties.size = bytes;
+  properties.base = bar.bus_address;
+  properties.size = bar.size_bytes;
 }
 
 }  // namespace
@@ -44,9 +43,9 @@ ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice, zes_pci_prope
       code != ZE_RESULT_SUCCESS) {
     return code;
   }
-  const board::PciAddress& pci = device->board().function().info().pci;
-  pProperties->address = {pci.domain, pci.bus, pci.device, pci.function};
-  pProperties->maxSpeed = unknown_speed;
+  const board::FunctionInfo& info = device->board().function().info();
+  pProperties->address = {info.pci.domain, info.pci.bus, info.pci.device, info.pci.function};
+  pProperties->maxSpeed = speed_of<zes_pci_speed_t>(info.fastest_link);
   pProperties->haveBandwidthCounters = 1;
   pProperties->havePacketCounters = 0;
   pProperties->haveReplayCounters = 0;
@@ -65,7 +64,7 @@ ze_result_t zesDevicePciGetState(zes_device_handle_t hDevice, zes_pci_state_t* p
   pState->status = ZES_PCI_LINK_STATUS_UNKNOWN;
   pState->qualityIssues = 0;
   pState->stabilityIssues = 0;
-  pState->speed = unknown_speed;
+  pState->speed = speed_of<zes_pci_speed_t>(device->board().function().info().link);
   return ZE_RESULT_SUCCESS;
 }
 
@@ -80,15 +79,15 @@ ze_result_t zesDevicePciGetBars(zes_device_handle_t hDevice, uint32_t* pCount,
   const std::uint32_t wanted = pProperties != nullptr ? *pCount : 0;
   *pCount = wanted == 0 ? available : std::min(wanted, available);
   for (std::uint32_t at = 0; at < std::min(wanted, available); ++at) {
-    const std::uint64_t bytes = device->board().function().info().bars[bars[at]].size_bytes;
-    fill_bar(pProperties[at], bars[at], bytes);
+    const board::BarInfo& bar = device->board().function().info().bars[bars[at]];
+    fill_bar(pProperties[at], bars[at], bar);
     if (pProperties[at].stype != ZES_STRUCTURE_TYPE_PCI_BAR_PROPERTIES) {
       continue;
     }
     for_each_output_extension(pProperties[at].pNext, [&](ze_structure_type_t stype, void* structure) {
       if (static_cast<unsigned>(stype) == ZES_STRUCTURE_TYPE_PCI_BAR_PROPERTIES_1_2) {
         auto& extended = *static_cast<zes_pci_bar_properties_1_2_t*>(structure);
-        fill_bar(extended, bars[at], bytes);
+        fill_bar(extended, bars[at], bar);
         extended.resizableBarSupported = 0;
         extended.resizableBarEnabled = 0;
       }
@@ -112,7 +111,7 @@ ze_result_t zesDevicePciGetStats(zes_device_handle_t hDevice, zes_pci_stats_t* p
   pStats->packetCounter = 0;
   pStats->rxCounter = traffic->read_bytes;
   pStats->txCounter = traffic->written_bytes;
-  pStats->speed = unknown_speed;
+  pStats->speed = speed_of<zes_pci_speed_t>(device->board().function().info().link);
   return ZE_RESULT_SUCCESS;
 }
 

@@ -126,6 +126,8 @@ TEST_F(Sysman, given_the_bars_of_a_device_when_asked_then_registers_and_memory_a
   for (std::uint32_t i = 0; i < available; ++i) {
     EXPECT_GT(bars[i].size, 0U);
     EXPECT_EQ(bars[i].size, extended[i].size);
+    EXPECT_EQ(0U, bars[i].base) << "a board simulated here, or served, has no address that is known";
+    EXPECT_EQ(0U, extended[i].base);
     EXPECT_EQ(0, extended[i].resizableBarSupported);
   }
   count = 1;

@@ -24,7 +24,7 @@ struct Backend {
 
 /// A plugin exports `datum_board_plugin` with C linkage under this signature. Driver and plugin are of one
 /// build; `interface_version` makes sure of it, since C++ types cross the boundary.
-inline constexpr unsigned plugin_interface_version = 1;
+inline constexpr unsigned plugin_interface_version = 2;
 
 struct Plugin {
   unsigned interface_version = plugin_interface_version;

@@ -22,7 +22,16 @@ enum class DmaAccess : std::uint8_t { read = 1, write = 2, read_write = 3 };
 enum class ResetKind : std::uint8_t { function, hot };
 
 struct BarInfo {
-  std::uint64_t size_bytes = 0;  ///< 0: the function has no such BAR
+  std::uint64_t size_bytes = 0;   ///< 0: the function has no such BAR
+  std::uint64_t bus_address = 0;  ///< 0: not known on this side
+};
+
+/// How fast a PCIe link is: generation (1 for 2.5 GT/s) and lanes; 0: not known on this side.
+struct PciLink {
+  unsigned generation = 0;
+  unsigned lanes = 0;
+
+  friend constexpr bool operator==(const PciLink&, const PciLink&) = default;
 };
 
 /// Both ends inclusive.
@@ -47,6 +56,8 @@ struct FunctionInfo {
   std::uint16_t vendor_id = 0;
   std::uint16_t device_id = 0;
   std::array<BarInfo, 6> bars{};
+  PciLink link;          ///< as it ran when the function was opened
+  PciLink fastest_link;  ///< that the function is capable of
   unsigned vectors = 0;  ///< interrupt vectors: 0 .. vectors-1
   int numa_node = -1;
 };

@@ -61,6 +61,13 @@ void add_to_sysfs(Machine& machine, const std::string& pci, unsigned group, std:
   files.add_file(folder + "/vendor", fmt::format("0x{:04x}\n", vendor));
   files.add_file(folder + "/device", fmt::format("0x{:04x}\n", device));
   files.add_file(folder + "/numa_node", "0\n");
+  files.add_file(folder + "/resource", "0x00000000fe000000 0x00000000fe0fffff 0x0000000000140204\n"
+                                       "0x0000000000000000 0x0000000000000000 0x0000000000000000\n"
+                                       "0x0000004000000000 0x000000400fffffff 0x000000000014220c\n");
+  files.add_file(folder + "/current_link_speed", "8.0 GT/s PCIe\n");
+  files.add_file(folder + "/current_link_width", "4\n");
+  files.add_file(folder + "/max_link_speed", "16.0 GT/s PCIe\n");
+  files.add_file(folder + "/max_link_width", "16\n");
   files.add_link(folder + "/iommu_group", group_folder);
   files.add_file(folder + "/iommu/intel-iommu/cap", "d2008c40660462\n");  // 39 bits
   files.add_link(fmt::format("{}/devices/{}", group_folder, pci), folder);

@@ -25,6 +25,11 @@ TEST_P(Opening, the_function_says_who_it_is) {
   EXPECT_EQ(info.bars[2].size_bytes, RegisterCard::memory_bytes);
   EXPECT_EQ(info.vectors, 4U);
   EXPECT_EQ(info.numa_node, 0);
+  EXPECT_EQ(info.bars[0].bus_address, 0xfe000000U);
+  EXPECT_EQ(info.bars[1].bus_address, 0U);
+  EXPECT_EQ(info.bars[2].bus_address, 0x4000000000U);
+  EXPECT_EQ(info.link, (board::PciLink{3, 4}));
+  EXPECT_EQ(info.fastest_link, (board::PciLink{4, 16}));
 }
 
 TEST_P(Opening, the_limits_are_those_of_the_kernel) {

@@ -45,6 +45,30 @@ TEST_F(Sysfs, a_numa_node_of_minus_one_means_none) {
   EXPECT_EQ(look().numa_node, -1);
 }
 
+TEST_F(Sysfs, a_link_is_what_the_kernel_says_of_it_and_unknown_where_it_says_nothing) {
+  EXPECT_EQ(look().link, (board::PciLink{3, 4}));
+  files().add_file(folder_ + "/current_link_speed", "2.5 GT/s\n");
+  files().add_file(folder_ + "/max_link_speed", "64 GT/s PCIe\n");
+  EXPECT_EQ(look().link.generation, 1U);
+  EXPECT_EQ(look().fastest_link.generation, 6U);
+  files().add_file(folder_ + "/current_link_speed", "Unknown\n");
+  files().add_file(folder_ + "/current_link_width", "255\n");
+  files().remove(folder_ + "/max_link_speed");
+  files().remove(folder_ + "/max_link_width");
+  EXPECT_EQ(look().link, board::PciLink{});
+  EXPECT_EQ(look().fastest_link, board::PciLink{});
+}
+
+TEST_F(Sysfs, addresses_of_bars_are_read_as_far_as_they_are_there) {
+  files().add_file(folder_ + "/resource",
+                   "0x00000000fe000000 0x00000000fe0fffff 0x0000000000140204\nnonsense");
+  EXPECT_EQ(look().bar_addresses[0], 0xfe000000U);
+  EXPECT_EQ(look().bar_addresses[1], 0U);
+  EXPECT_EQ(look().bar_addresses[2], 0U);
+  files().remove(folder_ + "/resource");
+  EXPECT_EQ(look().bar_addresses[0], 0U);
+}
+
 TEST_F(Sysfs, an_iommu_that_does_not_tell_its_width_has_none_known) {
   files().remove(folder_ + "/iommu");
   EXPECT_EQ(look().iommu_bits, 0U);
