@@ -17,21 +17,25 @@ namespace {
 
 /// How long a client that is turned away may take to say its first word.
 constexpr timeval first_word_time{1, 0};
+constexpr const char* look_suffix = ".look";
 
 }  // namespace
 
-BoardServer::BoardServer(SocketListener listener, std::string board_address,
-                         std::unique_ptr<ServedBoard> board, UniqueFd stop_event, ActivityLog& log)
+BoardServer::BoardServer(SocketListener listener, std::optional<SocketListener> look_listener,
+                         std::string board_address, std::unique_ptr<ServedBoard> board, UniqueFd stop_event,
+                         ActivityLog& log)
     : listener_(std::move(listener)),
+      look_listener_(std::move(look_listener)),
       board_address_(std::move(board_address)),
       name_(std::filesystem::path(listener_.path()).filename().string()),
       log_(log),
       stop_event_(std::move(stop_event)),
       board_(std::move(board)),
+      onlookers_(log, name_),
       thread_([this] { loop(); }) {}
 
-Result<std::unique_ptr<BoardServer>> BoardServer::start(const std::string& board_address,
-                                                        const std::string& path, ActivityLog& log) {
+Result<std::unique_ptr<BoardServer>>
+BoardServer::start(const std::string& board_address, const std::string& path, ActivityLog& log, Look look) {
   auto board = ServedBoard::create(board_address, 0);
   if (!board) {
     return std::move(board).error();
@@ -44,9 +48,17 @@ Result<std::unique_ptr<BoardServer>> BoardServer::start(const std::string& board
   if (!listener) {
     return std::move(listener).error();
   }
-  return std::unique_ptr<BoardServer>(new BoardServer(std::move(listener).value(), board_address,
-                                                      std::move(board).value(), std::move(stop_event).value(),
-                                                      log));
+  std::optional<SocketListener> look_listener;
+  if (look == Look::open) {
+    auto second = SocketListener::open(path + look_suffix);
+    if (!second) {
+      return std::move(second).error();
+    }
+    look_listener.emplace(std::move(second).value());
+  }
+  return std::unique_ptr<BoardServer>(new BoardServer(std::move(listener).value(), std::move(look_listener),
+                                                      board_address, std::move(board).value(),
+                                                      std::move(stop_event).value(), log));
 }
 
 BoardServer::~BoardServer() {
@@ -61,6 +73,7 @@ BoardServer::~BoardServer() {
   if (session_thread_.joinable()) {
     session_thread_.join();
   }
+  onlookers_.end_all();
 }
 
 std::string BoardServer::status() {
@@ -71,7 +84,9 @@ std::string BoardServer::status() {
 
 void BoardServer::loop() {
   for (;;) {
-    std::array<pollfd, 2> fds{{{stop_event_.get(), POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}}};
+    const int look = look_listener_ ? look_listener_->descriptor() : -1;  // poll passes over -1
+    std::array<pollfd, 3> fds{
+        {{stop_event_.get(), POLLIN, 0}, {listener_.descriptor(), POLLIN, 0}, {look, POLLIN, 0}}};
     if (::poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) {
       log_.say(name_, "waiting for clients failed; no further client will be served");
       return;
@@ -82,6 +97,11 @@ void BoardServer::loop() {
     if (fds[1].revents != 0) {
       if (UniqueFd client = listener_.accept(); client.valid()) {
         take_client(std::move(client));
+      }
+    }
+    if (fds[2].revents != 0) {
+      if (UniqueFd onlooker = look_listener_->accept(); onlooker.valid()) {
+        take_onlooker(std::move(onlooker));
       }
     }
   }
@@ -123,6 +143,17 @@ void BoardServer::take_client(UniqueFd client) {
   session_thread_ = std::thread([this, socket = std::move(client)]() mutable { serve(std::move(socket)); });
 }
 
+void BoardServer::take_onlooker(UniqueFd onlooker) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::renewing && board_ != nullptr && onlookers_.admit(onlooker, *board_)) {
+      return;
+    }
+  }
+  log_.say(name_, "somebody who wanted to look was turned away");
+  turn_away(std::move(onlooker), EBUSY);
+}
+
 void BoardServer::serve(UniqueFd client) {
   {
     Session session(std::move(client), *board_, log_, name_);
@@ -140,6 +171,7 @@ void BoardServer::serve(UniqueFd client) {
     session_ = nullptr;
     state_ = State::renewing;
   }
+  onlookers_.end_all();
   board_.reset();
   pollfd stop{stop_event_.get(), POLLIN, 0};
   if (::poll(&stop, 1, 0) == 0) {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include <datum/base/unique_fd.hpp>
 
 #include "sim/server/activity_log.hpp"
+#include "sim/server/onlookers.hpp"
 #include "sim/server/session.hpp"
 #include "sim/server/socket_listener.hpp"
 
@@ -18,12 +20,15 @@ namespace datum::sim {
 
 /// Every client gets a new board: in power-on state, with memory that is zero. A client that comes while
 /// another one is connected is told so (EBUSY); one that comes while the board of the last is taken down
-/// waits for the new one.
+/// waits for the new one. At a second socket, PATH.look, others may look at the board; that ends with the
+/// board.
 class BoardServer {
  public:
+  enum class Look : std::uint8_t { closed, open };
+
   /// Listens from now on. `log` outlives the server. Errors as ServedBoard::create and SocketListener::open.
   static Result<std::unique_ptr<BoardServer>> start(const std::string& board_address, const std::string& path,
-                                                    ActivityLog& log);
+                                                    ActivityLog& log, Look look = Look::closed);
   /// Ends the client's connection and takes the socket away.
   ~BoardServer();
   BoardServer(const BoardServer&) = delete;
@@ -37,22 +42,25 @@ class BoardServer {
  private:
   enum class State : std::uint8_t { idle, serving, renewing };
 
-  BoardServer(SocketListener listener, std::string board_address, std::unique_ptr<ServedBoard> board,
-              UniqueFd stop_event, ActivityLog& log);
+  BoardServer(SocketListener listener, std::optional<SocketListener> look_listener, std::string board_address,
+              std::unique_ptr<ServedBoard> board, UniqueFd stop_event, ActivityLog& log);
 
   void loop();
   void take_client(UniqueFd client);
+  void take_onlooker(UniqueFd onlooker);
   /// Waits while the last client's board is taken down. False: that client is still there.
   [[nodiscard]] bool is_free();
   void serve(UniqueFd client);
   static void turn_away(UniqueFd client, int error);
 
   SocketListener listener_;
+  std::optional<SocketListener> look_listener_;
   std::string board_address_;
   std::string name_;
   ActivityLog& log_;
   UniqueFd stop_event_;
   std::unique_ptr<ServedBoard> board_;  // of the session thread while there is one
+  Onlookers onlookers_;                 // admitted under mutex_, and not while the board is renewed
   unsigned clients_ = 0;
 
   std::mutex mutex_;

@@ -29,6 +29,7 @@ SIGUSR1 prints what each board is doing; SIGINT and SIGTERM end the server and t
 struct Arguments {
   std::vector<std::string> boards;
   std::vector<std::string> sockets;
+  bool look = false;
   bool verbose = false;
 };
 
@@ -39,6 +40,8 @@ int parse(int count, char** values, Arguments& arguments) {
                  "one to all (default: rtl:)");
   app.add_option("--socket", arguments.sockets, "where: a path for a socket, which is made with mode 0600")
       ->required();
+  app.add_flag("--look", arguments.look,
+               "others may look at each board at PATH.look while a client uses it: registers and memory");
   app.add_flag("--verbose", arguments.verbose, "show every message on standard error");
   try {
     app.parse(count, values);
@@ -89,7 +92,8 @@ int main(int count, char** values) {
   ActivityLog log(arguments.verbose);
   std::vector<std::unique_ptr<BoardServer>> servers;
   for (std::size_t index = 0; index < arguments.sockets.size(); ++index) {
-    auto server = BoardServer::start(arguments.boards[index], arguments.sockets[index], log);
+    auto server = BoardServer::start(arguments.boards[index], arguments.sockets[index], log,
+                                     arguments.look ? BoardServer::Look::open : BoardServer::Look::closed);
     if (!server) {
       complain(server.error());
       return 1;

@@ -175,6 +175,7 @@ std::uint64_t ServedBoard::region_bytes(std::uint32_t index) const noexcept {
 int ServedBoard::aperture_descriptor() const noexcept { return function_->board().dram.descriptor(); }
 
 void ServedBoard::read_message_table(std::uint64_t offset, std::span<std::byte> to) {
+  const std::lock_guard lock(client_state_);
   const auto pending_first = message_table_.size() / 2;
   for (std::size_t index = 0; index < to.size(); ++index) {
     const auto at = offset + index;
@@ -200,8 +201,10 @@ void ServedBoard::read_region(const vfio_user::RegionAccess& access, std::span<s
   case message_bar:
     read_message_table(access.offset, to);
     break;
-  default:
+  default: {
+    const std::lock_guard lock(client_state_);
     config_.read(static_cast<std::uint32_t>(access.offset), to);
+  }
   }
 }
 
@@ -212,24 +215,30 @@ void ServedBoard::write_region(const vfio_user::RegionAccess& access, std::span<
     write_bar(**function_->bar(access.region), access.offset, from);
     break;
   case message_bar: {
+    const std::lock_guard lock(client_state_);
     const auto table_end = irq_count(vfio_user::msix_irq) * message_entry_bytes;
     for (std::size_t index = 0; index < from.size() && access.offset + index < table_end; ++index) {
       message_table_[access.offset + index] = from[index];
     }
     break;
   }
-  default:
-    after_config_write(config_.write(static_cast<std::uint32_t>(access.offset), from));
+  default: {
+    std::unique_lock lock(client_state_);
+    const ConfigSpace::Effect effect = config_.write(static_cast<std::uint32_t>(access.offset), from);
+    const bool bus_master = config_.bus_master();
+    lock.unlock();
+    after_config_write(effect, bus_master);
+  }
   }
 }
 
-void ServedBoard::after_config_write(const ConfigSpace::Effect& effect) {
+void ServedBoard::after_config_write(const ConfigSpace::Effect& effect, bool bus_master) {
   if (effect.function_reset) {
     static_cast<void>(reset());
   } else if (effect.bus_master_changed) {
     auto& board = function_->board();
     const Turn::Scope turn(board.turn);
-    board.host.set_bus_master(config_.bus_master());
+    board.host.set_bus_master(bus_master);
   }
 }
 
@@ -265,8 +274,11 @@ void ServedBoard::trigger(std::uint32_t index, std::uint32_t vector) {
 
 int ServedBoard::reset() {
   auto& board = function_->board();
-  config_.reset();
-  std::ranges::fill(message_table_, std::byte{0});
+  {
+    const std::lock_guard lock(client_state_);
+    config_.reset();
+    std::ranges::fill(message_table_, std::byte{0});
+  }
   {
     const Turn::Scope turn(board.turn);
     board.host.set_bus_master(false);

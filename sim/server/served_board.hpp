@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +22,9 @@
 
 namespace datum::sim {
 
-/// Used by the thread that serves the client; the board's own thread runs beside it. Requests answer 0 or an
-/// errno for the client, and leave everything as it was when they fail.
+/// Used by the thread that serves the client; the board's own thread runs beside it, and those of onlookers
+/// may read and write regions. Requests answer 0 or an errno for the client, and leave everything as it was
+/// when they fail.
 class ServedBoard {
  public:
   /// A new board in power-on state, its memory zero. `client_number` counts from 0: files that the board
@@ -76,13 +78,14 @@ class ServedBoard {
   ServedBoard(std::unique_ptr<SimFunction> function, vfio_user::BoardCapabilities capabilities);
 
   void read_message_table(std::uint64_t offset, std::span<std::byte> to);
-  void after_config_write(const ConfigSpace::Effect& effect);
+  void after_config_write(const ConfigSpace::Effect& effect, bool bus_master);
 
   std::unique_ptr<SimFunction> function_;
   vfio_user::BoardCapabilities capabilities_;
   std::uint64_t mappable_bytes_ = 0;
-  ConfigSpace config_;
   FileMappings files_;
+  std::mutex client_state_;  // guards the next two
+  ConfigSpace config_;
   std::vector<std::byte> message_table_;  // what the client wrote; the board's own is the simulated host's
   std::array<UniqueFd, 2> notices_;       // error, request
 };

@@ -42,20 +42,25 @@ bool takes_descriptors(Command command) {
 
 }  // namespace
 
-Session::Session(UniqueFd socket, ServedBoard& board, ActivityLog& log, std::string name)
+Session::Session(UniqueFd socket, ServedBoard& board, ActivityLog& log, std::string name, Role role)
     : socket_(std::move(socket)),
       board_(board),
       log_(log),
       name_(std::move(name)),
+      role_(role),
       client_process_(process_of(socket_.get())),
       outbox_(socket_.get()),
       dma_(outbox_) {
-  board_.reach_rest_through(&dma_);
+  if (role_ == Role::client) {
+    board_.reach_rest_through(&dma_);
+  }
 }
 
 Session::~Session() {
   dma_.close();
-  board_.reach_rest_through(nullptr);
+  if (role_ == Role::client) {
+    board_.reach_rest_through(nullptr);
+  }
 }
 
 void Session::end() noexcept { ::shutdown(socket_.get(), SHUT_RDWR); }
@@ -76,7 +81,7 @@ bool Session::wait_for_message() {
   for (;;) {
     loss_reported_ = loss_reported_ && board_.is_lost();  // a reset may have brought it back
     std::array<pollfd, 2> fds{{{socket_.get(), POLLIN, 0}, {board_.lost_descriptor(), POLLIN, 0}}};
-    const nfds_t count = loss_reported_ ? 1 : 2;
+    const nfds_t count = loss_reported_ || role_ == Role::onlooker ? 1 : 2;  // an onlooker reads all ones
     if (::poll(fds.data(), count, -1) < 0) {
       if (errno == EINTR) {
         continue;
@@ -94,7 +99,8 @@ bool Session::wait_for_message() {
 }
 
 void Session::serve() {
-  log_.say(name_, fmt::format("process {} is connected", client_process_));
+  log_.say(name_, fmt::format("process {} {}", client_process_,
+                              role_ == Role::client ? "is connected" : "looks at the board"));
   while (wait_for_message()) {
     auto message = vfio_user::receive_message(socket_.get());
     if (!message) {
@@ -133,7 +139,7 @@ void Session::take(Message message) {
     refuse(message, EINVAL);
     return;
   }
-  const Reply reply = serve_command(message);
+  const Reply reply = role_ == Role::client ? serve_command(message) : serve_onlooker(message);
   if (reply.error != 0) {
     refuse(message, reply.error);
   } else {
@@ -188,6 +194,29 @@ Session::Reply Session::serve_command(Message& message) {
     break;
   }
   return {EINVAL, {}, -1};
+}
+
+/// Writes to configuration space and interrupt table, and the choice of eventfds, are the client's alone;
+/// clients of the protocol make them when they open a board, so they are accepted and have no effect.
+Session::Reply Session::serve_onlooker(Message& message) {
+  switch (message.command()) {
+  case Command::dma_map:
+  case Command::dma_unmap:
+  case Command::device_reset:
+    return {EPERM, {}, -1};
+  case Command::device_set_irqs:
+    return {0, {}, -1};
+  case Command::region_write: {
+    constexpr std::uint32_t aperture_index = 2;
+    const bool whole = message.body.size() >= sizeof(vfio_user::RegionAccess);
+    const auto access =
+        whole ? vfio_user::read_body<vfio_user::RegionAccess>(message.body) : vfio_user::RegionAccess{};
+    return whole && access.region > aperture_index ? Reply{0, vfio_user::as_message_body(access), -1}
+                                                   : serve_region_write(message);
+  }
+  default:
+    return serve_command(message);
+  }
 }
 
 Session::Reply Session::serve_version(const Message& message) {

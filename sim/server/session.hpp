@@ -23,8 +23,12 @@ namespace datum::sim {
 /// go on beside it (RemoteDma).
 class Session {
  public:
+  /// The client has the board to itself; an onlooker reads and writes registers and memory of a board that
+  /// somebody else may use.
+  enum class Role : std::uint8_t { client, onlooker };
+
   /// `board` and `log` outlive the session. `name` stands in front of what is logged.
-  Session(UniqueFd socket, ServedBoard& board, ActivityLog& log, std::string name);
+  Session(UniqueFd socket, ServedBoard& board, ActivityLog& log, std::string name, Role role = Role::client);
   /// Board and client no longer reach each other.
   ~Session();
   Session(const Session&) = delete;
@@ -53,6 +57,7 @@ class Session {
   void refuse(const vfio_user::Message& message, int error);
   void answer(const vfio_user::Message& message, const Reply& reply);
   Reply serve_command(vfio_user::Message& message);
+  Reply serve_onlooker(vfio_user::Message& message);
   Reply serve_version(const vfio_user::Message& message);
   Reply serve_map(vfio_user::Message& message);
   Reply serve_unmap(const vfio_user::Message& message);
@@ -69,6 +74,7 @@ class Session {
   ServedBoard& board_;
   ActivityLog& log_;
   std::string name_;
+  Role role_;
   int client_process_ = 0;
   Outbox outbox_;
   RemoteDma dma_;

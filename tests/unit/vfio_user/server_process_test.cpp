@@ -53,6 +53,61 @@ TEST_F(ServerProcess, given_a_client_when_a_second_one_comes_then_it_is_told_tha
   EXPECT_TRUE((*first)->health());
 }
 
+TEST_F(ServerProcess, given_a_client_when_others_look_then_they_see_and_change_its_registers_and_memory) {
+  BoardServerProcess server("model:memory=16M", path_, {"--look"});
+  const auto client = open();
+  ASSERT_TRUE(client) << client.error().message;
+  (*(*client)->bar(0))->write64(hw::scratch, 0x1234);
+  (*(*client)->bar(2))->write64(0x1000, 0x5678);
+  {
+    const auto onlooker = UserFunction::open(address() + ".look");
+    ASSERT_TRUE(onlooker) << onlooker.error().message;
+    EXPECT_EQ((*(*onlooker)->bar(0))->read64(hw::scratch), 0x1234U);
+    EXPECT_EQ((*(*onlooker)->bar(2))->read64(0x1000), 0x5678U);
+    (*(*onlooker)->bar(0))->write64(hw::scratch, 0x9abc);
+  }
+  EXPECT_EQ((*(*client)->bar(0))->read64(hw::scratch), 0x9abcU);
+  EXPECT_TRUE((*client)->health()) << "an onlooker that goes leaves the client its board";
+}
+
+TEST_F(ServerProcess, given_an_onlooker_when_it_maps_memory_or_resets_then_it_is_refused) {
+  BoardServerProcess server("model:memory=16M", path_, {"--look"});
+  const auto onlooker = UserFunction::open(address() + ".look");
+  ASSERT_TRUE(onlooker) << onlooker.error().message;
+  alignas(4096) static std::byte page[4096];
+  EXPECT_FALSE((*onlooker)->dma_map(Iova{0x10000}, page, board::DmaAccess::read_write));
+  EXPECT_FALSE((*onlooker)->reset(board::ResetKind::function));
+}
+
+TEST_F(ServerProcess, given_an_onlooker_when_the_client_goes_then_the_look_ends_with_the_board) {
+  BoardServerProcess server("model:memory=16M", path_, {"--look"});
+  auto client = open();
+  const auto onlooker = UserFunction::open(address() + ".look");
+  ASSERT_TRUE(client);
+  ASSERT_TRUE(onlooker);
+  client = Error{};
+  const auto next = open();  // waits until the new board is there
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ((*(*onlooker)->bar(0))->read32(hw::magic), ~0U);
+}
+
+TEST_F(ServerProcess, given_no_leave_to_look_when_somebody_tries_then_there_is_no_socket) {
+  BoardServerProcess server("model:memory=16M", path_);
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".look"));
+}
+
+TEST_F(ServerProcess, given_many_onlookers_when_one_more_comes_then_it_alone_is_turned_away) {
+  BoardServerProcess server("model:memory=16M", path_, {"--look"});
+  std::vector<std::unique_ptr<UserFunction>> onlookers;
+  for (unsigned i = 0; i < 8; ++i) {
+    auto onlooker = UserFunction::open(address() + ".look");
+    ASSERT_TRUE(onlooker) << onlooker.error().message;
+    onlookers.push_back(std::move(onlooker).value());
+  }
+  EXPECT_FALSE(UserFunction::open(address() + ".look"));
+  EXPECT_TRUE(open());
+}
+
 TEST_F(ServerProcess, given_several_boards_when_opened_at_once_then_each_is_its_own) {
   const auto other = folder_.path("other");
   BoardServerProcess server("model:memory=16M", path_, {"--board", "model:memory=32M", "--socket", other});
