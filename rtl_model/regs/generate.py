@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes everything that is derived from board.toml: the SystemVerilog package, the C++ header and docs/registers.md.
+"""Writes everything that is derived from board.toml: the SystemVerilog package, the C++ headers and docs/registers.md.
 
 --check writes nothing and fails when the description is inconsistent or an output is not what it would write.
 """
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import emit_cpp
+import emit_details
 import emit_markdown
 import emit_systemverilog
 from description import Description, DescriptionError, load
@@ -17,6 +18,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 OUTPUTS = {
     "rtl_model/rtl/datum_reg_pkg.sv": emit_systemverilog.emit,
     "include/datum/hw/registers.hpp": emit_cpp.emit,
+    "include/datum/hw/register_details.hpp": emit_details.emit,
     "docs/registers.md": emit_markdown.emit,
 }
 
