@@ -12,10 +12,11 @@ from pathlib import Path
 ALLOWED = {
     "include": [],
     "driver/api": ["driver", "include"],
-    "driver/object": ["driver/memory", "driver/command", "driver/device", "include"],
-    "driver/command": ["driver/object", "driver/memory", "driver/device", "include"],
-    "driver/memory": ["driver/device", "include"],
-    "driver/device": ["include"],
+    "driver/object": ["driver/memory", "driver/command", "driver/device", "driver/trace", "include"],
+    "driver/command": ["driver/object", "driver/memory", "driver/device", "driver/trace", "include"],
+    "driver/memory": ["driver/device", "driver/trace", "include"],
+    "driver/device": ["driver/trace", "include"],
+    "driver/trace": ["include"],
     "vfio_user": ["include"],
     "vfio_backend": ["include", "vfio_user"],
     "sim": ["include", "vfio_user", "rtl_model/verilated_runtime"],
@@ -23,7 +24,7 @@ ALLOWED = {
     "rtl_model/bench": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench"],
-    "tools/datum": ["tools", "include", "vfio_backend"],
+    "tools/datum": ["tools", "include", "vfio_backend", "driver/device"],
     "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
 }
 

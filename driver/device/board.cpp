@@ -9,6 +9,8 @@
 
 #include "driver/device/backend_table.hpp"
 #include "driver/device/register_wait.hpp"
+#include "driver/device/traced_function.hpp"
+#include "driver/trace/trace.hpp"
 
 namespace datum {
 
@@ -62,7 +64,7 @@ Result<std::unique_ptr<Board>> Board::open(std::string_view address) {
 
 Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction> function) {
   std::unique_ptr<Board> board(new Board);
-  board->function_ = std::move(function);
+  board->function_ = trace::on() ? traced(std::move(function)) : std::move(function);
   if (Status recognised = board->recognise(); !recognised) {
     return std::move(recognised).error();
   }

@@ -7,8 +7,42 @@
 #include "driver/device/board.hpp"
 #include "driver/device/doorbell_fence.hpp"
 #include "driver/device/register_wait.hpp"
+#include "driver/device/traced_function.hpp"
+#include "driver/trace/trace.hpp"
 
 namespace datum {
+
+namespace {
+
+/// Bytes that a descriptor moves; 0 for those that move none.
+std::uint64_t moved_bytes(const hw::Descriptor& descriptor) noexcept {
+  switch (descriptor.opcode()) {
+  case hw::Opcode::copy:
+  case hw::Opcode::fill:
+    return descriptor.bytes();
+  case hw::Opcode::copy_region:
+    return std::uint64_t{descriptor.region_x_bytes()} * descriptor.region_rows() * descriptor.region_planes();
+  default:
+    return 0;
+  }
+}
+
+void note_ring(Board& board, unsigned ring, trace::Kind kind, std::initializer_list<std::uint64_t> words,
+               std::uint64_t call = 0) noexcept {
+  trace::note(kind, "ring", trace_number(board.function()), static_cast<std::uint16_t>(ring), words, call);
+}
+
+void note_descriptor(Board& board, unsigned ring, const hw::Descriptor& descriptor) noexcept {
+  const bool copies =
+      descriptor.opcode() == hw::Opcode::copy || descriptor.opcode() == hw::Opcode::copy_region;
+  note_ring(board, ring, trace::Kind::descriptor,
+            {descriptor.sequence(), static_cast<std::uint64_t>(descriptor.opcode()),
+             descriptor.flag_interrupt() ? trace::descriptor_interrupts : 0, moved_bytes(descriptor),
+             copies ? descriptor.src_address() : 0, descriptor.dst_address()},
+            trace::current_call());
+}
+
+}  // namespace
 
 bool SpaceSet::contains(unsigned space) const noexcept {
   for (unsigned slot = 0; slot < count_; ++slot) {
@@ -59,6 +93,9 @@ Status Ring::start(const SpaceSet& spaces) {
     return board_.health();
   }
   running_ = true;
+  if (trace::on()) {
+    note_ring(board_, index_, trace::Kind::ring_start, {});
+  }
   return {};
 }
 
@@ -87,6 +124,9 @@ std::uint32_t Ring::put(const hw::Descriptor& descriptor) noexcept {
   slot = descriptor;
   ++filled_;
   slot.set_sequence(filled_);
+  if (trace::on()) {
+    note_descriptor(board_, index_, slot);
+  }
   return filled_;
 }
 
@@ -96,6 +136,10 @@ void Ring::ring_doorbell() noexcept {
   }
   rung_ = filled_;
   doorbell_fence();
+  if (trace::on()) {
+    note_counters(board_.function());
+    note_ring(board_, index_, trace::Kind::doorbell, {rung_});
+  }
   board_.write32(hw::ring_tail(index_), rung_);
 }
 
@@ -125,6 +169,12 @@ std::optional<RingFault> Ring::poll() {
         "the board reported the end of descriptor {} of ring {} in the record of ring {}, where {} to {} "
         "were outstanding",
         sequence, record.ring(), index_, completed_ + 1, rung_));
+  }
+  if (trace::on()) {
+    note_ring(board_, index_, trace::Kind::completion,
+              {sequence, static_cast<std::uint64_t>(record.status()),
+               std::atomic_ref(memory_.record[1]).load(std::memory_order_relaxed)});
+    note_counters(board_.function());
   }
   if (record.status() == hw::Status::ok) {
     completed_ = sequence;

@@ -1,11 +1,10 @@
 # The hardware half: registers, rings, MMU maintenance, waiting, faults.
 set(DATUM_DEVICE_SOURCES
-  backend_table.cpp
   board.cpp
   clock_pair.cpp
-  faults.cpp
   interrupt_hub.cpp
   mmu.cpp
   ring.cpp
+  traced_function.cpp
   traffic_counters.cpp)
 list(TRANSFORM DATUM_DEVICE_SOURCES PREPEND "${CMAKE_CURRENT_LIST_DIR}/")

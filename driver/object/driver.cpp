@@ -15,6 +15,7 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/process_life.hpp"
+#include "driver/trace/trace.hpp"
 
 namespace datum {
 namespace {
@@ -168,7 +169,12 @@ Result<Driver*> ensure_driver() {
         "'datum doctor' tells what keeps a card from being used; DATUM_BOARDS=rtl takes a simulated board");
   }
   begin_process_life();
+  trace::start_if_wanted();
+  const std::uint64_t begin_ns = trace::now_ns();
   Result<std::unique_ptr<Driver>> opened = Driver::open(addresses);
+  if (trace::on()) {
+    trace::note_span(trace::Kind::span, "open boards", begin_ns, 0, {});
+  }
   if (!opened.ok()) {
     return std::move(opened).error();
   }

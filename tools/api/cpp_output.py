@@ -133,13 +133,19 @@ def _declaration(function: Function) -> str:
     return f"{function.result} {function.name}({function.signature()});"
 
 
+def _parameter_names(function: Function) -> str:
+    """As the trace shows them."""
+    return ", ".join(part.split()[-1].lstrip("*") for part in function.signature().split(", ") if part)
+
+
 def _constant(table: ListedTable) -> str:
     return table.table.type.removesuffix("_dditable_t") + "_table"
 
 
 def _value(listed: ListedEntry) -> str:
     if listed.built:
-        return f"guarded<&datum::api::{listed.entry.function.name}>"
+        function = listed.entry.function
+        return f'guarded<&datum::api::{function.name}, "{function.name}({_parameter_names(function)})">'
     return f'unsupported<{listed.entry.pointer_type}, "{listed.entry.function.name}">'
 
 

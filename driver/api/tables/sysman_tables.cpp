@@ -16,66 +16,66 @@ namespace datum::api {
 namespace {
 
 constexpr zes_global_dditable_t zes_global_table = {
-    .pfnInit = guarded<&datum::api::zesInit>,
+    .pfnInit = guarded<&datum::api::zesInit, "zesInit(flags)">,
 };
 
 constexpr zes_device_dditable_t zes_device_table = {
-    .pfnGetProperties = guarded<&datum::api::zesDeviceGetProperties>,
-    .pfnGetState = guarded<&datum::api::zesDeviceGetState>,
+    .pfnGetProperties = guarded<&datum::api::zesDeviceGetProperties, "zesDeviceGetProperties(hDevice, pProperties)">,
+    .pfnGetState = guarded<&datum::api::zesDeviceGetState, "zesDeviceGetState(hDevice, pState)">,
     .pfnReset = unsupported<zes_pfnDeviceReset_t, "zesDeviceReset">,
     .pfnProcessesGetState = unsupported<zes_pfnDeviceProcessesGetState_t, "zesDeviceProcessesGetState">,
-    .pfnPciGetProperties = guarded<&datum::api::zesDevicePciGetProperties>,
-    .pfnPciGetState = guarded<&datum::api::zesDevicePciGetState>,
-    .pfnPciGetBars = guarded<&datum::api::zesDevicePciGetBars>,
-    .pfnPciGetStats = guarded<&datum::api::zesDevicePciGetStats>,
-    .pfnEnumDiagnosticTestSuites = guarded<&datum::api::zesDeviceEnumDiagnosticTestSuites>,
-    .pfnEnumEngineGroups = guarded<&datum::api::zesDeviceEnumEngineGroups>,
+    .pfnPciGetProperties = guarded<&datum::api::zesDevicePciGetProperties, "zesDevicePciGetProperties(hDevice, pProperties)">,
+    .pfnPciGetState = guarded<&datum::api::zesDevicePciGetState, "zesDevicePciGetState(hDevice, pState)">,
+    .pfnPciGetBars = guarded<&datum::api::zesDevicePciGetBars, "zesDevicePciGetBars(hDevice, pCount, pProperties)">,
+    .pfnPciGetStats = guarded<&datum::api::zesDevicePciGetStats, "zesDevicePciGetStats(hDevice, pStats)">,
+    .pfnEnumDiagnosticTestSuites = guarded<&datum::api::zesDeviceEnumDiagnosticTestSuites, "zesDeviceEnumDiagnosticTestSuites(hDevice, pCount, phDiagnostics)">,
+    .pfnEnumEngineGroups = guarded<&datum::api::zesDeviceEnumEngineGroups, "zesDeviceEnumEngineGroups(hDevice, pCount, phEngine)">,
     .pfnEventRegister = unsupported<zes_pfnDeviceEventRegister_t, "zesDeviceEventRegister">,
-    .pfnEnumFabricPorts = guarded<&datum::api::zesDeviceEnumFabricPorts>,
-    .pfnEnumFans = guarded<&datum::api::zesDeviceEnumFans>,
-    .pfnEnumFirmwares = guarded<&datum::api::zesDeviceEnumFirmwares>,
-    .pfnEnumFrequencyDomains = guarded<&datum::api::zesDeviceEnumFrequencyDomains>,
-    .pfnEnumLeds = guarded<&datum::api::zesDeviceEnumLeds>,
-    .pfnEnumMemoryModules = guarded<&datum::api::zesDeviceEnumMemoryModules>,
-    .pfnEnumPerformanceFactorDomains = guarded<&datum::api::zesDeviceEnumPerformanceFactorDomains>,
-    .pfnEnumPowerDomains = guarded<&datum::api::zesDeviceEnumPowerDomains>,
+    .pfnEnumFabricPorts = guarded<&datum::api::zesDeviceEnumFabricPorts, "zesDeviceEnumFabricPorts(hDevice, pCount, phPort)">,
+    .pfnEnumFans = guarded<&datum::api::zesDeviceEnumFans, "zesDeviceEnumFans(hDevice, pCount, phFan)">,
+    .pfnEnumFirmwares = guarded<&datum::api::zesDeviceEnumFirmwares, "zesDeviceEnumFirmwares(hDevice, pCount, phFirmware)">,
+    .pfnEnumFrequencyDomains = guarded<&datum::api::zesDeviceEnumFrequencyDomains, "zesDeviceEnumFrequencyDomains(hDevice, pCount, phFrequency)">,
+    .pfnEnumLeds = guarded<&datum::api::zesDeviceEnumLeds, "zesDeviceEnumLeds(hDevice, pCount, phLed)">,
+    .pfnEnumMemoryModules = guarded<&datum::api::zesDeviceEnumMemoryModules, "zesDeviceEnumMemoryModules(hDevice, pCount, phMemory)">,
+    .pfnEnumPerformanceFactorDomains = guarded<&datum::api::zesDeviceEnumPerformanceFactorDomains, "zesDeviceEnumPerformanceFactorDomains(hDevice, pCount, phPerf)">,
+    .pfnEnumPowerDomains = guarded<&datum::api::zesDeviceEnumPowerDomains, "zesDeviceEnumPowerDomains(hDevice, pCount, phPower)">,
     .pfnGetCardPowerDomain = unsupported<zes_pfnDeviceGetCardPowerDomain_t, "zesDeviceGetCardPowerDomain">,
-    .pfnEnumPsus = guarded<&datum::api::zesDeviceEnumPsus>,
-    .pfnEnumRasErrorSets = guarded<&datum::api::zesDeviceEnumRasErrorSets>,
-    .pfnEnumSchedulers = guarded<&datum::api::zesDeviceEnumSchedulers>,
-    .pfnEnumStandbyDomains = guarded<&datum::api::zesDeviceEnumStandbyDomains>,
-    .pfnEnumTemperatureSensors = guarded<&datum::api::zesDeviceEnumTemperatureSensors>,
-    .pfnEccAvailable = guarded<&datum::api::zesDeviceEccAvailable>,
-    .pfnEccConfigurable = guarded<&datum::api::zesDeviceEccConfigurable>,
-    .pfnGetEccState = guarded<&datum::api::zesDeviceGetEccState>,
-    .pfnSetEccState = guarded<&datum::api::zesDeviceSetEccState>,
-    .pfnGet = guarded<&datum::api::zesDeviceGet>,
+    .pfnEnumPsus = guarded<&datum::api::zesDeviceEnumPsus, "zesDeviceEnumPsus(hDevice, pCount, phPsu)">,
+    .pfnEnumRasErrorSets = guarded<&datum::api::zesDeviceEnumRasErrorSets, "zesDeviceEnumRasErrorSets(hDevice, pCount, phRas)">,
+    .pfnEnumSchedulers = guarded<&datum::api::zesDeviceEnumSchedulers, "zesDeviceEnumSchedulers(hDevice, pCount, phScheduler)">,
+    .pfnEnumStandbyDomains = guarded<&datum::api::zesDeviceEnumStandbyDomains, "zesDeviceEnumStandbyDomains(hDevice, pCount, phStandby)">,
+    .pfnEnumTemperatureSensors = guarded<&datum::api::zesDeviceEnumTemperatureSensors, "zesDeviceEnumTemperatureSensors(hDevice, pCount, phTemperature)">,
+    .pfnEccAvailable = guarded<&datum::api::zesDeviceEccAvailable, "zesDeviceEccAvailable(hDevice, pAvailable)">,
+    .pfnEccConfigurable = guarded<&datum::api::zesDeviceEccConfigurable, "zesDeviceEccConfigurable(hDevice, pConfigurable)">,
+    .pfnGetEccState = guarded<&datum::api::zesDeviceGetEccState, "zesDeviceGetEccState(hDevice, pState)">,
+    .pfnSetEccState = guarded<&datum::api::zesDeviceSetEccState, "zesDeviceSetEccState(hDevice, newState, pState)">,
+    .pfnGet = guarded<&datum::api::zesDeviceGet, "zesDeviceGet(hDriver, pCount, phDevices)">,
     .pfnSetOverclockWaiver = unsupported<zes_pfnDeviceSetOverclockWaiver_t, "zesDeviceSetOverclockWaiver">,
     .pfnGetOverclockDomains = unsupported<zes_pfnDeviceGetOverclockDomains_t, "zesDeviceGetOverclockDomains">,
     .pfnGetOverclockControls = unsupported<zes_pfnDeviceGetOverclockControls_t, "zesDeviceGetOverclockControls">,
     .pfnResetOverclockSettings = unsupported<zes_pfnDeviceResetOverclockSettings_t, "zesDeviceResetOverclockSettings">,
     .pfnReadOverclockState = unsupported<zes_pfnDeviceReadOverclockState_t, "zesDeviceReadOverclockState">,
-    .pfnEnumOverclockDomains = guarded<&datum::api::zesDeviceEnumOverclockDomains>,
+    .pfnEnumOverclockDomains = guarded<&datum::api::zesDeviceEnumOverclockDomains, "zesDeviceEnumOverclockDomains(hDevice, pCount, phDomainHandle)">,
     .pfnResetExt = unsupported<zes_pfnDeviceResetExt_t, "zesDeviceResetExt">,
     .pfnPciLinkSpeedUpdateExt = unsupported<zes_pfnDevicePciLinkSpeedUpdateExt_t, "zesDevicePciLinkSpeedUpdateExt">,
 };
 
 constexpr zes_device_exp_dditable_t zes_device_exp_table = {
-    .pfnGetSubDevicePropertiesExp = guarded<&datum::api::zesDeviceGetSubDevicePropertiesExp>,
-    .pfnEnumActiveVFExp = guarded<&datum::api::zesDeviceEnumActiveVFExp>,
-    .pfnEnumEnabledVFExp = guarded<&datum::api::zesDeviceEnumEnabledVFExp>,
+    .pfnGetSubDevicePropertiesExp = guarded<&datum::api::zesDeviceGetSubDevicePropertiesExp, "zesDeviceGetSubDevicePropertiesExp(hDevice, pCount, pSubdeviceProps)">,
+    .pfnEnumActiveVFExp = guarded<&datum::api::zesDeviceEnumActiveVFExp, "zesDeviceEnumActiveVFExp(hDevice, pCount, phVFhandle)">,
+    .pfnEnumEnabledVFExp = guarded<&datum::api::zesDeviceEnumEnabledVFExp, "zesDeviceEnumEnabledVFExp(hDevice, pCount, phVFhandle)">,
 };
 
 constexpr zes_driver_dditable_t zes_driver_table = {
     .pfnEventListen = unsupported<zes_pfnDriverEventListen_t, "zesDriverEventListen">,
     .pfnEventListenEx = unsupported<zes_pfnDriverEventListenEx_t, "zesDriverEventListenEx">,
-    .pfnGet = guarded<&datum::api::zesDriverGet>,
+    .pfnGet = guarded<&datum::api::zesDriverGet, "zesDriverGet(pCount, phDrivers)">,
     .pfnGetExtensionProperties = unsupported<zes_pfnDriverGetExtensionProperties_t, "zesDriverGetExtensionProperties">,
     .pfnGetExtensionFunctionAddress = unsupported<zes_pfnDriverGetExtensionFunctionAddress_t, "zesDriverGetExtensionFunctionAddress">,
 };
 
 constexpr zes_driver_exp_dditable_t zes_driver_exp_table = {
-    .pfnGetDeviceByUuidExp = guarded<&datum::api::zesDriverGetDeviceByUuidExp>,
+    .pfnGetDeviceByUuidExp = guarded<&datum::api::zesDriverGetDeviceByUuidExp, "zesDriverGetDeviceByUuidExp(hDriver, uuid, phDevice, onSubdevice, subdeviceId)">,
 };
 
 constexpr zes_overclock_dditable_t zes_overclock_table = {
@@ -166,9 +166,9 @@ constexpr zes_firmware_exp_dditable_t zes_firmware_exp_table = {
 };
 
 constexpr zes_memory_dditable_t zes_memory_table = {
-    .pfnGetProperties = guarded<&datum::api::zesMemoryGetProperties>,
-    .pfnGetState = guarded<&datum::api::zesMemoryGetState>,
-    .pfnGetBandwidth = guarded<&datum::api::zesMemoryGetBandwidth>,
+    .pfnGetProperties = guarded<&datum::api::zesMemoryGetProperties, "zesMemoryGetProperties(hMemory, pProperties)">,
+    .pfnGetState = guarded<&datum::api::zesMemoryGetState, "zesMemoryGetState(hMemory, pState)">,
+    .pfnGetBandwidth = guarded<&datum::api::zesMemoryGetBandwidth, "zesMemoryGetBandwidth(hMemory, pBandwidth)">,
 };
 
 constexpr zes_fabric_port_dditable_t zes_fabric_port_table = {

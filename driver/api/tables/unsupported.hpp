@@ -1,29 +1,17 @@
 // What a table holds for a function that is not built.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <string_view>
 
 #include <level_zero/ze_ddi_common.h>
 
 #include "driver/api/tables/failure_answer.hpp"
+#include "driver/api/tables/function_name.hpp"
 
 namespace datum::api {
 
 /// UNSUPPORTED_FEATURE; the thread's last error description names the function.
 ze_result_t refuse_unbuilt(std::string_view function) noexcept;
-
-/// A string literal as a template argument.
-template <std::size_t Size>
-struct FunctionName {
-  constexpr FunctionName(
-      const char (&literal)[Size]) {  // NOLINT(google-explicit-constructor): written as a literal
-    std::copy_n(literal, Size, text);
-  }
-
-  char text[Size];
-};
 
 template <class Pointer, FunctionName Name>
 struct Unsupported;
