@@ -9,15 +9,16 @@
 #include <datum/base/shown_text.hpp>
 
 #include "tools/datum/binding_commands.hpp"
+#include "tools/datum/command_line.hpp"
 #include "tools/datum/devices.hpp"
 #include "tools/datum/doctor.hpp"
 #include "tools/datum/exit_status.hpp"
 
 namespace {
 
-constexpr const char* footer = R"(Exit status:
+constexpr const char* footer = R"text(Exit status:
   0   done; doctor: all is well
-  1   doctor: it works, with a limit that is told
+  1   doctor: it works, with a limit that is told; regs: something reads all ones; faults: there are some
   2   something must be mended, or could not be done
   64  the command line was not understood
 
@@ -27,7 +28,11 @@ Examples:
   DATUM_BOARDS=rtl: datum list     a simulated board, as programs see it
   datum bind 0000:03:00.0 --dry-run    what would be written where
   datum udev-rule > /etc/udev/rules.d/70-datum.rules
-  datum info model: --json | jq '.devices[0].memories')";
+  datum info model: --json | jq '.devices[0].memories'
+  datum regs read 'PERF_*' --board vfio:0000:03:00.0
+  eval "$(datum env --board rtl:)"
+
+'datum COMMAND --help' has more of each.)text";
 
 struct Choice {
   std::string board;
@@ -98,6 +103,14 @@ int run(int argc, char** argv) {
   datum::tool::BindingChoice binding;
   std::string group = "datum";
   add_binding_commands(app, binding, group, status);
+  datum::tool::add_register_commands(app, status);
+  datum::tool::add_memory_commands(app, status);
+  datum::tool::add_fault_commands(app, status);
+  datum::tool::add_performance_command(app, status);
+  datum::tool::add_environment_command(app, status);
+  datum::tool::add_run_command(app, status);
+  datum::tool::add_server_command(app, status);
+  datum::tool::add_completion_command(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

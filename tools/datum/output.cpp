@@ -22,8 +22,7 @@ std::string coloured(Colour colour, std::string_view text) {
 
 int tell_failure(const Error& error, bool json) {
   if (json) {
-    const nlohmann::ordered_json object = {{"error", {{"message", error.message}, {"hint", error.hint}}}};
-    fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    print_json({{"error", {{"message", error.message}, {"hint", error.hint}}}});
   } else {
     fmt::print(stderr, "datum: {}\n", error.message);
     if (!error.hint.empty()) {
@@ -31,6 +30,10 @@ int tell_failure(const Error& error, bool json) {
     }
   }
   return exit_failed;
+}
+
+void print_json(const nlohmann::ordered_json& object) {
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <datum/base/result.hpp>
 
 namespace datum::tool {
@@ -16,6 +18,9 @@ enum class Colour { none, green, yellow, red, dim };
 /// Prints the failure and returns the exit status: with `json` an object with the members message and hint on
 /// standard output, else lines on standard error.
 int tell_failure(const Error& error, bool json);
+
+/// Prints `object`, indented, on standard output. Text that is not UTF-8 is mended.
+void print_json(const nlohmann::ordered_json& object);
 
 /// "1.5 GiB", "64 KiB", "17 bytes": exact where the unit divides it, else with one decimal.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
