@@ -1,5 +1,7 @@
 // Processes that are killed, and management functions in every order of initialisation.
 #include <chrono>
+#include <csignal>
+#include <sys/prctl.h>
 
 #include <level_zero/zes_api.h>
 
@@ -84,6 +86,7 @@ bool management_answers_or_refuses() {
 }  // namespace
 
 int scenario_works_until_killed() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the test that was to kill it has gone
   while (works()) {
   }
   return 1;
