@@ -70,7 +70,8 @@ void print_line(const PerformanceRates& r) {
 }
 
 void print_totals(const PerformanceCounters& counters) {
-  for (const auto& [name, count] : to_json(counters).items()) {
+  const Json totals = to_json(counters);  // has to live as long as the loop
+  for (const auto& [name, count] : totals.items()) {
     fmt::print("{:<18} {}\n", name, count.get<std::uint64_t>());
   }
 }

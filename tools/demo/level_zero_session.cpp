@@ -1,19 +1,32 @@
 #include "tools/demo/level_zero_session.hpp"
 
+#include <dlfcn.h>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace datum::demo {
 
+namespace {
+
+/// Null or the driver's own sentence. The loader of Debian 12 is older than the function.
+const char* last_error_text(ze_driver_handle_t driver) {
+  const auto describe = reinterpret_cast<decltype(&zeDriverGetLastErrorDescription)>(
+      ::dlsym(RTLD_DEFAULT, "zeDriverGetLastErrorDescription"));
+  const char* sentence = nullptr;
+  const bool told =
+      driver != nullptr && describe != nullptr && describe(driver, &sentence) == ZE_RESULT_SUCCESS;
+  return told && sentence != nullptr && *sentence != '\0' ? sentence : nullptr;
+}
+
+}  // namespace
+
 void check(ze_result_t result, const char* call, ze_driver_handle_t driver) {
   if (result == ZE_RESULT_SUCCESS) {
     return;
   }
   std::string what = fmt::format("{} failed with 0x{:08x}", call, static_cast<unsigned>(result));
-  const char* sentence = nullptr;
-  if (driver != nullptr && zeDriverGetLastErrorDescription(driver, &sentence) == ZE_RESULT_SUCCESS &&
-      sentence != nullptr && *sentence != '\0') {
+  if (const char* sentence = last_error_text(driver)) {
     what += fmt::format(": {}", sentence);
   }
   throw Failure{std::move(what)};
@@ -62,7 +75,7 @@ Session::Session() : driver_(first_driver()) {
   ze_command_queue_desc_t queue{};
   queue.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
   queue.flags = ZE_COMMAND_QUEUE_FLAG_IN_ORDER;
-  queue.mode = ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS;
+  queue.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
   check(zeCommandListCreateImmediate(context_, device_, &queue, &list_), "zeCommandListCreateImmediate",
         driver_);
 
@@ -101,7 +114,6 @@ Buffer Session::allocate_host(std::size_t bytes) const {
 void Session::copy(void* to, const void* from, std::size_t bytes) const {
   check(zeCommandListAppendMemoryCopy(list_, to, from, bytes, nullptr, 0, nullptr),
         "zeCommandListAppendMemoryCopy", driver_);
-  check(zeCommandListHostSynchronize(list_, UINT64_MAX), "zeCommandListHostSynchronize", driver_);
 }
 
 std::optional<zex_datum_board_clock_t> Session::board_clock() const {

@@ -1,5 +1,5 @@
-// What the demo needs of Level Zero: a driver, a device, a context and an in-order list, each released at the
-// end.
+// What the demo needs of Level Zero: a driver, a device, a context and a synchronous list, each released at
+// the end.
 #pragma once
 
 #include <cstdint>
