@@ -1,5 +1,6 @@
 // The trace of a whole process: when it begins, what a child does, when the file is written.
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,8 +27,8 @@ class TraceFile : public ::testing::Test {
 
   ~TraceFile() override {
     ::unsetenv("DATUM_TRACE");
-    const std::string command = "rm -rf '" + folder_ + "'";
-    static_cast<void>(std::system(command.c_str()));
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
   }
 
   /// The exit status of a child that does this and exits as programs do.
@@ -109,7 +110,7 @@ TEST_F(TraceFile, given_a_traced_process_when_a_child_is_traced_too_then_each_ha
                 trace::start_if_wanted();
                 make_calls(2);
                 const pid_t own = ::getpid();
-                static_cast<void>(::write(channel[1], &own, sizeof own));
+                EXPECT_EQ(::write(channel[1], &own, sizeof own), static_cast<ssize_t>(sizeof own));
               }));
               make_calls(3);
             }),
