@@ -153,15 +153,16 @@ void start_if_wanted() noexcept try {
   }
   all.buffer.clear();
   all.names.clear();
-  if (!is_child) {
-    static_cast<void>(std::atexit([] { finish(); }));  // inherited by children
-  }
   is_on.store(true, std::memory_order_release);
 
 } catch (...) {
 
   is_on.store(false, std::memory_order_relaxed);
 }
+
+/// Not by atexit: what is registered there is called before the static destructors of an application that may
+/// still call the driver. Children of a fork have it, too.
+[[gnu::destructor]] void write_at_exit() noexcept { finish(); }
 
 void finish() noexcept try {
   State& all = state();

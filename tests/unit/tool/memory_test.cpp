@@ -198,7 +198,7 @@ TEST(ToolBytes, given_bytes_in_hexadecimal_when_parsed_then_they_keep_their_orde
 TEST(ToolBytes, given_bytes_when_dumped_then_the_line_has_address_digits_and_letters) {
   const auto bytes = tool::parse_bytes("48656c6c6f00ff");
   EXPECT_EQ(tool::dump_line(0x1000, *bytes),
-            "000000001000  48 65 6c 6c 6f 00 ff                                 |Hello..|");
+            "000000001000  48 65 6c 6c 6f 00 ff" + std::string(30, ' ') + "|Hello..|");
 }
 
 }  // namespace datum::test
