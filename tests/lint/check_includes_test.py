@@ -42,7 +42,7 @@ class CheckIncludes(unittest.TestCase):
         self.assert_refused(
             "driver/device/a.cpp",
             '"sim/model/board.hpp"',
-            "driver/device must not include sim/model/board.hpp; it may include driver/device, include",
+            "driver/device must not include sim/model/board.hpp; it may include driver/device, driver/trace, include",
         )
 
     def test_given_the_simulation_when_it_includes_the_driver_then_it_is_refused_in_angle_brackets_too(self) -> None:

@@ -19,9 +19,11 @@ std::optional<std::filesystem::path> in_own_tree(const char* file) {
   std::error_code ignored;
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const std::filesystem::path& folder : {here, here / ".." / DATUM_LIBRARY_FOLDER, here / "../lib"}) {
-    const std::filesystem::path found = std::filesystem::canonical(folder / file, ignored);
-    if (!ignored) {
-      return found;
+    // The folder's own name, and the file's as it was asked for: a name with a version is another after an
+    // update.
+    const std::filesystem::path place = std::filesystem::canonical(folder, ignored);
+    if (!ignored && std::filesystem::exists(place / file, ignored)) {
+      return place / file;
     }
   }
   return std::nullopt;
