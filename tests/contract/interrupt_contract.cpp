@@ -167,7 +167,8 @@ TEST_P(InterruptContract, an_eventfd_made_after_the_interrupt_is_readable) {
   ASSERT_TRUE(driver().until_quiescent());
   const auto fd = function().interrupt_fd(4);
   ASSERT_TRUE(fd);
-  EXPECT_TRUE(readable(*fd));
+  // A card's interrupt is a posted write and may still be on its way when the board has nothing left to do.
+  EXPECT_TRUE(driver().until([&] { return readable(*fd); }));
 }
 
 TEST_P(InterruptContract, the_callers_descriptor_wakes_the_wait_and_is_not_consumed) {
