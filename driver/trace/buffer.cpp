@@ -27,8 +27,7 @@ void Buffer::add(const Event& event) noexcept {
   const std::uint64_t position = next_.fetch_add(1, std::memory_order_relaxed);
   Event& slot = events_[position % capacity_];
   const std::atomic_ref stamp(slot.stamp);
-  stamp.store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
+  stamp.exchange(0, std::memory_order_acquire);  // what follows is not written before
   slot.begin_ns = event.begin_ns;
   slot.end_ns = event.end_ns;
   slot.name = event.name;

@@ -27,13 +27,14 @@ void* operator new(std::size_t bytes) { return counted(bytes); }
 
 void* operator new[](std::size_t bytes) { return counted(bytes); }
 
-void operator delete(void* memory) noexcept { std::free(memory); }
+// Not inline: where g++ inlines these but not the others, it takes free() for the wrong partner of new.
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 
-void operator delete[](void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 
 // NOLINTEND(misc-new-delete-overloads)
 
