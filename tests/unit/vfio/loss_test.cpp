@@ -62,9 +62,9 @@ TEST_P(Loss, register_accesses_that_the_kernel_fails_read_ones) {
 }
 
 TEST_P(Loss, the_kernels_request_ends_every_wait_with_the_reason) {
-  std::thread kernel([&] {
+  std::thread kernel([request_fd = slot_->request_fd] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    FakeKernel::signal(slot_->request_fd);
+    FakeKernel::signal(request_fd);
   });
   std::array<Result<board::WaitOutcome>, 2> outcomes{board::WaitOutcome::deadline,
                                                      board::WaitOutcome::deadline};
