@@ -210,7 +210,7 @@ Call::Call(const char* signature, std::initializer_list<std::uint64_t> arguments
       begin_ns_(now_ns()),
       number_(state().calls.fetch_add(1, std::memory_order_relaxed) + 1),
       outer_(call_of_thread),
-      count_(static_cast<std::uint32_t>(std::min(arguments.size(), words_.size()))) {
+      count_(static_cast<std::uint32_t>(std::min(arguments.size(), std::tuple_size_v<decltype(words_)>))) {
   std::copy_n(arguments.begin(), count_, words_.begin());
   call_of_thread = number_;
 }
