@@ -118,8 +118,8 @@ TEST_F(IpcRangeHandles, given_only_the_descriptor_when_opened_then_all_parts_are
   EXPECT_TRUE(same_bytes(content, download(opened, range_bytes)));
   close(opened);
   ze_ipc_mem_handle_t again{};
-  ASSERT_EQ(ZE_RESULT_SUCCESS,
-            zeMemGetIpcHandleFromFileDescriptorExp(context(), descriptor_of(handle), &again));
+  const auto descriptor = static_cast<std::uint64_t>(descriptor_of(handle));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandleFromFileDescriptorExp(context(), descriptor, &again));
   EXPECT_EQ(0, std::memcmp(handle.data, again.data, sizeof again.data));
   put(again);
   put(handle);

@@ -79,7 +79,7 @@ int several_queues(Program& program) {
                   zeCommandListAppendMemoryCopy(lists[2], program.ordinary_out.data() + block_bytes / 2,
                                                 program.second.get(), block_bytes / 2, nullptr, 0, nullptr));
   const OwnedFence fence = create_fence(queues[2]);
-  for (const std::size_t index : {2, 0, 1}) {
+  for (const std::size_t index : {2U, 0U, 1U}) {
     SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandListClose(lists[index]));
     ze_command_list_handle_t list = lists[index];
     SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(queues[index], 1, &list,
