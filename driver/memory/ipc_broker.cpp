@@ -15,7 +15,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <thread>
-#include <time.h>
 #include <unistd.h>
 #include <vector>
 
@@ -23,6 +22,7 @@
 
 #include <datum/base/service_thread.hpp>
 
+#include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 
 namespace datum {
@@ -74,12 +74,6 @@ void forget_listening(int fd) {
       return;
     }
   }
-}
-
-std::uint64_t now_ns() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * limits::ns_per_s + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 socklen_t set_name(sockaddr_un& name, const BrokerAddress& address) {
@@ -202,7 +196,7 @@ void IpcBroker::Impl::accept_peers() {
       return;
     }
     if (is_of_this_user(socket.get())) {
-      peers.push_back({std::move(socket), now_ns() + limits::ipc_answer_ns});
+      peers.push_back({std::move(socket), host_now_ns() + limits::ipc_answer_ns});
     }
   }
 }
@@ -228,7 +222,7 @@ void IpcBroker::Impl::run() {
   for (;;) {
     application.look();
     watched.assign({{stop.get(), POLLIN, 0}});
-    const std::uint64_t now = now_ns();
+    const std::uint64_t now = host_now_ns();
     auto left_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(ApplicationWatch::interval).count());
     for (const Peer& peer : peers) {
       watched.push_back({peer.socket.get(), POLLIN, 0});
@@ -243,7 +237,7 @@ void IpcBroker::Impl::run() {
     if (watched.front().revents != 0) {
       return;
     }
-    const std::uint64_t later = now_ns();
+    const std::uint64_t later = host_now_ns();
     for (std::size_t index = peers.size(); index-- > 0;) {
       const bool asks = watched[index + 1].revents != 0;
       if (asks) {
