@@ -256,23 +256,40 @@ TEST_F(CommandQueue, given_queues_that_wait_when_another_has_work_then_it_is_don
 }
 
 TEST_F(CommandQueue,
-       given_long_work_in_one_queue_when_another_has_a_short_copy_then_it_does_not_wait_its_turn) {
+       given_long_work_in_one_queue_when_another_has_short_copies_then_they_do_not_wait_their_turn) {
   const std::size_t bytes = by_board<std::size_t>(std::size_t{128} << 20U, 1U << 20U);
-  const OwnedEventPool pool = create_event_pool(context(), 3, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+  const OwnedEventPool pool = create_event_pool(context(), 4, ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
   const OwnedEvent gate = create_event(pool, 0);
-  const OwnedEvent long_done = create_event(pool, 1);
-  const OwnedEvent short_done = create_event(pool, 2);
+  const OwnedEvent long_starts = create_event(pool, 1);
+  const OwnedEvent long_done = create_event(pool, 2);
+  const OwnedEvent short_done = create_event(pool, 3);
   const OwnedMemory large = memory(MemoryKind::device, bytes);
   const OwnedMemory small = memory(MemoryKind::device, 4096);
   const OwnedMemory from = memory(MemoryKind::host, 4096);
   const OwnedQueue busy = create_queue(context(), device());
+
+  // The long work itself lets the short copies go: which of the two the host submits or wakes first is then
+  // no matter.
   const OwnedList long_list = create_list(context(), device());
   const unsigned char value = 0x3c;
   ze_event_handle_t awaited = gate;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(long_list, long_starts, 1, &awaited));
   ASSERT_EQ(ZE_RESULT_SUCCESS,
-            zeCommandListAppendMemoryFill(long_list, large.get(), &value, 1, bytes, long_done, 1, &awaited));
+            zeCommandListAppendMemoryFill(long_list, large.get(), &value, 1, bytes, long_done, 0, nullptr));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(long_list));
-  const OwnedList short_list = copy_list(small, from, gate, short_done);
+  // One after the other, so that the first may come before the fill and the last still runs beside it.
+  constexpr int copies = 16;
+  const OwnedList short_list = create_list(context(), device());
+  awaited = long_starts;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(short_list, nullptr, 1, &awaited));
+  for (int i = 1; i <= copies; ++i) {
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListAppendMemoryCopy(short_list, small.get(), from.get(), 4096,
+                                            i == copies ? short_done.get() : nullptr, 0, nullptr));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendBarrier(short_list, nullptr, 0, nullptr));
+  }
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(short_list));
+
   ASSERT_EQ(ZE_RESULT_SUCCESS, execute(busy, long_list));
   ASSERT_EQ(ZE_RESULT_SUCCESS, execute(queue(), short_list));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
