@@ -1,6 +1,7 @@
 // The driver's tables under the stock loaders, in each of their ways to reach a driver. Every case is a
 // process of its own, because a loader decides on its way once.
 
+#include <algorithm>
 #include <cstdint>
 #include <ostream>
 #include <sstream>
@@ -91,6 +92,11 @@ class CurrentLoader : public testing::TestWithParam<Mode> {
   }
 
   static std::string drivers() { return std::to_string(GetParam().drivers); }
+
+  static bool has_layer() {
+    return std::ranges::any_of(GetParam().environment,
+                               [](const std::string& one) { return one.ends_with("LAYER=1"); });
+  }
 };
 
 TEST_P(CurrentLoader, given_drivers_when_a_program_walks_through_the_api_then_the_drivers_answer) {
@@ -112,11 +118,19 @@ TEST_P(CurrentLoader,
 }
 
 TEST_P(CurrentLoader, given_threads_that_initialise_at_once_when_they_are_done_then_every_table_is_in_place) {
-  // The loader lists its drivers during its very first call, without a lock: that one is made alone.
-  const ProgramRun done = run({"init", "init-concurrently", "init-drivers", "use-drivers"});
+  // The loader lists its drivers during its very first call, without a lock: that one is made alone. So is
+  // the first zeInitDrivers below a layer: two threads there leave the layer with itself as what it calls
+  // next.
+  std::vector<std::string> steps = {"init", "init-concurrently", "init-drivers", "use-drivers"};
+  const std::string listed = "zeInitDrivers: " + success + ", drivers " + drivers() + "\n";
+  std::string first = "zeInit: " + success + "\n";
+  if (has_layer()) {
+    steps.insert(steps.begin() + 1, "init-drivers");
+    first += listed;
+  }
+  const ProgramRun done = run(steps);
   EXPECT_EQ(done.exit_status, 0);
-  EXPECT_EQ(done.output, "zeInit: " + success + "\n" + repeated("init in a thread: " + success + "\n", 6) +
-                             "zeInitDrivers: " + success + ", drivers " + drivers() + "\n" +
+  EXPECT_EQ(done.output, first + repeated("init in a thread: " + success + "\n", 6) + listed +
                              repeated(what_a_driver_prints(GetParam().handles), GetParam().drivers));
 }
 
