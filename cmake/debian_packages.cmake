@@ -1,9 +1,9 @@
-# Three Debian packages: the driver, what simulates boards, and what one builds against. `cpack -G DEB` in a build folder makes them.
+# Four Debian packages: the driver, what simulates boards, what one builds against, and the Python module. `cpack -G DEB` in a build folder makes them.
 
 install(FILES "${PROJECT_SOURCE_DIR}/packaging/70-datum.rules" DESTINATION lib/udev/rules.d)
 
 set(CPACK_GENERATOR DEB)
-set(CPACK_COMPONENTS_ALL driver simulation development)
+set(CPACK_COMPONENTS_ALL driver simulation development python)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_NAME datum)
@@ -37,5 +37,14 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "datum (= ${PROJECT_VERSION})")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers of the Datum driver's extensions
  For C and C++, with files for CMake and pkg-config.")
+
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-datum)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.10), libze1, datum (= ${PROJECT_VERSION})")
+set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Boards of the Datum driver from Python
+ Memory, copies, waiting and registers, by ctypes and without further
+ dependencies; an example.")
 
 include(CPack)

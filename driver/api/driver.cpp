@@ -9,7 +9,7 @@
 #include <datum/ze_datum.h>
 #include <datum/ze_ipc_phys_mem_handle_range.h>
 
-#include "driver/api/board_clock.hpp"
+#include "driver/api/datum_extensions.hpp"
 #include "driver/api/driver_version.hpp"
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
@@ -63,6 +63,7 @@ constexpr std::array extensions = {
     Extension{ZE_BANDWIDTH_PROPERTIES_EXP_NAME, ZE_BANDWIDTH_PROPERTIES_EXP_VERSION_1_0},
     Extension{ZE_DEVICE_IP_VERSION_EXT_NAME, ZE_DEVICE_IP_VERSION_VERSION_1_0},
     Extension{ZEX_DATUM_BOARD_CLOCK_NAME, ZEX_DATUM_BOARD_CLOCK_VERSION},
+    Extension{ZEX_DATUM_BOARD_REGISTERS_NAME, ZEX_DATUM_BOARD_REGISTERS_VERSION},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes everything that is derived from board.toml: the SystemVerilog package, the C++ headers and docs/registers.md.
+"""Writes everything that is derived from board.toml: the SystemVerilog package, the C++ headers, the Python table and docs/registers.md.
 
 --check writes nothing and fails when the description is inconsistent or an output is not what it would write.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 import emit_cpp
 import emit_details
 import emit_markdown
+import emit_python
 import emit_systemverilog
 from description import Description, DescriptionError, load
 
@@ -20,6 +21,7 @@ OUTPUTS = {
     "include/datum/hw/registers.hpp": emit_cpp.emit,
     "include/datum/hw/register_details.hpp": emit_details.emit,
     "docs/registers.md": emit_markdown.emit,
+    "python/datum/register_table.py": emit_python.emit,
 }
 
 

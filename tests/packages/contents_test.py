@@ -4,6 +4,7 @@ usage: contents_test.py --build FOLDER --packages FOLDER --tool DATUM
 """
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -36,7 +37,7 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.root = Path(folder.name)
         cls.files = {}
-        for package in ("datum", "datum-simulation", "datum-dev"):
+        for package in ("datum", "datum-simulation", "datum-dev", "python3-datum"):
             found = list(OPTIONS.packages.glob(f"{package}_*.deb"))
             assert len(found) == 1, f"one package {package} is made, not {found}"
             cls.files[package] = found[0]
@@ -75,9 +76,21 @@ class Packages(unittest.TestCase):
         for name in ("libdatum_sim.so", "datum-board", "datum-demo", "datum-board.1"):
             self.find("datum-simulation", name)
 
+    def test_given_the_python_package_when_unpacked_with_the_driver_then_it_finds_it_without_being_told(self) -> None:
+        self.assertEqual(self.field("python3-datum", "Architecture"), "all")
+        tree = self.root / "python_tree"
+        for package in ("datum", "datum-simulation", "python3-datum"):
+            shutil.copytree(self.root / package, tree, symlinks=True, dirs_exist_ok=True)
+        variables = {name: value for name, value in os.environ.items() if name != "ZE_ENABLE_ALT_DRIVERS"}
+        variables["PYTHONPATH"] = str(tree / "usr/lib/python3/dist-packages")
+        example = next((tree / "usr/share/doc/python3-datum").rglob("copy.py"))
+        result = subprocess.run([sys.executable, "-B", example, "model:"], env=variables, capture_output=True, text=True, check=False)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("every byte came back", result.stdout)
+
     def test_given_the_packages_when_their_dependencies_are_read_then_they_fit_together(self) -> None:
         version = self.field("datum", "Version")
-        for package in ("datum-simulation", "datum-dev"):
+        for package in ("datum-simulation", "datum-dev", "python3-datum"):
             self.assertEqual(self.field(package, "Version"), version)
             self.assertIn(f"datum (= {version})", self.field(package, "Depends"))
         self.assertIn("libc6", self.field("datum", "Depends"))

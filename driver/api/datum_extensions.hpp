@@ -1,4 +1,4 @@
-// Datum's own extension ZEX_datum_board_clock (<datum/ze_datum.h>).
+// Datum's own extensions (<datum/ze_datum.h>): the board's clock and its registers.
 #pragma once
 
 #include <string_view>
