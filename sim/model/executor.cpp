@@ -24,6 +24,16 @@ Failure bus_failure(Target target, bool write, unsigned space, std::uint64_t va)
           space, va};
 }
 
+/// `to` shows `pattern`, which is not longer, again and again.
+void repeat(std::span<const std::byte> pattern, std::span<std::byte> to) {
+  std::memcpy(to.data(), pattern.data(), pattern.size());
+  for (auto shown = pattern.size(); shown < to.size();) {
+    const auto more = std::min(shown, to.size() - shown);
+    std::memcpy(to.data() + shown, to.data(), more);
+    shown += more;
+  }
+}
+
 bool condition_holds(const hw::Descriptor& descriptor, std::uint64_t word) {
   const auto masked = word & descriptor.wait_mask();
   const auto value = descriptor.words[2];
@@ -170,10 +180,9 @@ Executor::Result Executor::fill(Ring& ring) {
   }
   const std::array<std::uint64_t, 2> pattern{descriptor.words[2], descriptor.pattern_high()};
   const auto pattern_bytes = std::size_t{1} << descriptor.size_code();
-  pattern_.resize(fill_slice_bytes + sizeof pattern);
-  for (std::size_t at = 0; at < pattern_.size(); at += pattern_bytes) {
-    std::memcpy(pattern_.data() + at, pattern.data(), pattern_bytes);
-  }
+  // A piece may begin anywhere in the pattern.
+  pattern_.resize(std::min(bytes, fill_slice_bytes) + pattern_bytes);
+  repeat(std::as_bytes(std::span{pattern}).first(pattern_bytes), pattern_);
   const auto end = std::min(bytes, done + slice_bytes);
   while (done < end) {
     const Place place{whole.space, whole.va + done};

@@ -36,7 +36,7 @@ Mmu::Page Mmu::walk(unsigned space, std::uint64_t page) {
   ++counters_.walks;
   const hw::SpaceRootRegister root{space < spaces ? roots_[space] : 0};
   if (!root.valid()) {
-    return {hw::FaultReason::no_root, {}, false};
+    return {{}, hw::FaultReason::no_root, false};
   }
   std::uint64_t table = root.address_bytes();
   for (unsigned level = root_level;; --level) {
@@ -44,34 +44,39 @@ Mmu::Page Mmu::walk(unsigned space, std::uint64_t page) {
     hw::Pte entry;
     const auto raw = memory_.local({Target::dram, table + index * sizeof entry}, sizeof entry);
     if (raw.size() != sizeof entry) {
-      return {hw::FaultReason::table_read, {}, false};
+      return {{}, hw::FaultReason::table_read, false};
     }
     std::memcpy(&entry.raw, raw.data(), sizeof entry.raw);
     if (!entry.valid()) {
-      return {hw::FaultReason::not_present, {}, false};
+      return {{}, hw::FaultReason::not_present, false};
     }
     if (malformed(entry, level)) {
-      return {hw::FaultReason::malformed_entry, {}, false};
+      return {{}, hw::FaultReason::malformed_entry, false};
     }
     if (entry.leaf()) {
       const auto frames = 1ULL << (level_bits * level);
       const auto frame = entry.address() | (page & (frames - 1));
       const auto target = entry.host() ? Target::host : entry.ordinal() == 0 ? Target::dram : Target::onchip;
-      return {hw::FaultReason::none, {target, frame << page_shift}, entry.writable()};
+      return {{target, frame << page_shift}, hw::FaultReason::none, entry.writable()};
     }
     table = entry.address_bytes();
   }
 }
 
 Mmu::Page Mmu::translate_page(unsigned space, std::uint64_t page) {
-  auto& entry = tlb_[(page ^ (std::uint64_t{space} << 5U)) % tlb_entries];
-  if (entry.valid && entry.space == space && entry.page == page) {
-    ++counters_.tlb_hits;
-    return entry.target;
+  auto& set = tlb_[(page ^ (std::uint64_t{space} << 5U)) % tlb_sets];
+  for (unsigned way = 0; way < set.ways.size(); ++way) {
+    const auto& entry = set.ways[way];
+    if (entry.valid && entry.page == page && entry.space == space) {
+      ++counters_.tlb_hits;
+      set.oldest = static_cast<std::uint8_t>(1 - way);
+      return entry.target;
+    }
   }
   const auto found = walk(space, page);
   if (found.reason == hw::FaultReason::none) {
-    entry = {true, space, page, found};
+    set.ways[set.oldest] = {true, static_cast<std::uint16_t>(space), page, found};
+    set.oldest = static_cast<std::uint8_t>(1 - set.oldest);
   }
   return found;
 }
@@ -103,9 +108,11 @@ Mmu::Translation Mmu::translate(unsigned space, std::uint64_t va, std::uint64_t 
 void Mmu::invalidate(unsigned space, std::uint64_t va, std::uint64_t bytes) noexcept {
   const auto first = va >> page_shift;
   const auto pages = (bytes + small_page_bytes - 1) >> page_shift;
-  for (auto& entry : tlb_) {
-    if (entry.space == space && (bytes == 0 || (entry.page >= first && entry.page - first < pages))) {
-      entry.valid = false;
+  for (auto& set : tlb_) {
+    for (auto& entry : set.ways) {
+      if (entry.space == space && (bytes == 0 || (entry.page >= first && entry.page - first < pages))) {
+        entry.valid = false;
+      }
     }
   }
 }

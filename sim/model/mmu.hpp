@@ -40,19 +40,26 @@ class Mmu {
 
  private:
   struct Page {
-    hw::FaultReason reason = hw::FaultReason::none;
     Physical base;  // of the 4 KiB page
+    hw::FaultReason reason = hw::FaultReason::none;
     bool writable = false;
   };
 
   struct TlbEntry {
     bool valid = false;
-    unsigned space = 0;
+    std::uint16_t space = 0;
     std::uint64_t page = 0;  // virtual, in units of 4 KiB
     Page target;
   };
 
-  static constexpr std::size_t tlb_entries = 1024;
+  /// Two ways: source and target of a copy often have the same low address bits, and would else push each
+  /// other out at every page.
+  struct TlbSet {
+    std::array<TlbEntry, 2> ways{};
+    std::uint8_t oldest = 0;
+  };
+
+  static constexpr std::size_t tlb_sets = 512;
 
   [[nodiscard]] Page translate_page(unsigned space, std::uint64_t page);
   [[nodiscard]] Page walk(unsigned space, std::uint64_t page);
@@ -60,7 +67,7 @@ class Mmu {
   MemoryPort& memory_;
   Counters& counters_;
   std::array<std::uint64_t, spaces> roots_{};
-  std::array<TlbEntry, tlb_entries> tlb_{};
+  std::array<TlbSet, tlb_sets> tlb_{};
 };
 
 }  // namespace datum::sim

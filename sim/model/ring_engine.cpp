@@ -1,5 +1,6 @@
 #include "sim/model/ring_engine.hpp"
 
+#include <bit>
 #include <utility>
 
 #include "sim/model/descriptor_check.hpp"
@@ -22,6 +23,7 @@ void RingEngine::set_enabled(unsigned number, bool enabled) noexcept {
     return;
   }
   watch_.forget(number);
+  enabled_ ^= 1ULL << number;
   if (enabled) {
     ring.start();
   } else {
@@ -39,6 +41,7 @@ void RingEngine::ring_doorbell(unsigned number, std::uint32_t tail) noexcept {
 
 void RingEngine::reset() noexcept {
   rings_.fill({});
+  enabled_ = 0;
   for (unsigned number = 0; number < ring_count; ++number) {
     memory_.forget(number);
   }
@@ -54,24 +57,32 @@ bool RingEngine::due(unsigned number) const noexcept {
          (ring.recheck_at_ns != 0 && timebase_.now_ns(counters_.cycle) >= ring.recheck_at_ns);
 }
 
+bool RingEngine::can_go_on(unsigned number) const noexcept {
+  const auto& ring = rings_[number];
+  return ring.runnable() || (ring.parked && due(number));
+}
+
 bool RingEngine::has_work() const noexcept {
-  for (unsigned number = 0; number < ring_count; ++number) {
-    const auto& ring = rings_[number];
-    if (ring.runnable() || (ring.parked && due(number))) {
+  for (auto left = enabled_; left != 0; left &= left - 1) {
+    if (can_go_on(static_cast<unsigned>(std::countr_zero(left)))) {
       return true;
     }
   }
   return false;
 }
 
+/// From `next_` on; some ring is enabled.
+unsigned RingEngine::next_enabled() const noexcept {
+  const auto later = enabled_ & (~0ULL << next_);
+  return static_cast<unsigned>(std::countr_zero(later != 0 ? later : enabled_));
+}
+
 void RingEngine::run(std::uint64_t cycles) {
   const auto end = counters_.cycle + cycles;
-  unsigned idle_in_a_row = 0;
-  while (counters_.cycle < end && idle_in_a_row < ring_count) {
-    const auto number = next_;
-    next_ = (next_ + 1) % ring_count;
-    const auto& ring = rings_[number];
-    if (ring.runnable() || (ring.parked && due(number))) {
+  for (int idle_in_a_row = 0; counters_.cycle < end && idle_in_a_row < std::popcount(enabled_);) {
+    const auto number = next_enabled();
+    next_ = (number + 1) % ring_count;
+    if (can_go_on(number)) {
       idle_in_a_row = 0;
       work_on(number);
     } else {

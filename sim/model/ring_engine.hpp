@@ -63,6 +63,8 @@ class RingEngine {
 
  private:
   [[nodiscard]] bool due(unsigned number) const noexcept;
+  [[nodiscard]] bool can_go_on(unsigned number) const noexcept;
+  [[nodiscard]] unsigned next_enabled() const noexcept;
   void work_on(unsigned number);
   [[nodiscard]] bool fetch(unsigned number);
   void complete(unsigned number);
@@ -80,6 +82,7 @@ class RingEngine {
   const Timebase& timebase_;
   Executor executor_;
   std::array<Ring, ring_count> rings_{};
+  std::uint64_t enabled_ = 0;  ///< by ring: only these are looked at between two descriptors
   RingReports reports_;
   std::uint32_t park_recheck_ns_ = default_park_recheck_ns;
   unsigned next_ = 0;
