@@ -1,0 +1,41 @@
+"""The ports of datum_board are those that the board contract describes, each once, and the simulation knows them all."""
+
+import re
+import unittest
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def ports_of_module() -> list[str]:
+    text = (PROJECT / "rtl_model/rtl/datum_board.sv").read_text(encoding="utf-8")
+    header = re.sub(r"//[^\n]*", "", text.split(");", 1)[0])
+    return re.findall(r"\b(?:input|output)\s+logic\s*(?:\[[^\]]*\])?\s*(\w+)", header)
+
+
+def described_patterns() -> list[str]:
+    text = (PROJECT / "docs/board-contract.md").read_text(encoding="utf-8")
+    section = text.split("## 7. Ports of the RTL board", 1)[1].split("\n## ", 1)[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return [pattern for row in rows for pattern in re.findall(r"`([\w*]+)`", row)]
+
+
+class PortContract(unittest.TestCase):
+    def test_given_the_ports_when_looked_up_then_the_contract_describes_each_once(self) -> None:
+        ports, patterns = ports_of_module(), described_patterns()
+        self.assertGreater(len(ports), 100)
+        for port in ports:
+            self.assertEqual(len([pattern for pattern in patterns if fnmatchcase(port, pattern)]), 1, port)
+
+    def test_given_what_is_described_when_looked_for_then_the_module_has_it(self) -> None:
+        for pattern in described_patterns():
+            self.assertTrue(any(fnmatchcase(port, pattern) for port in ports_of_module()), pattern)
+
+    def test_given_the_simulated_host_when_compared_then_it_is_connected_to_every_port(self) -> None:
+        pins = (PROJECT / "sim/rtl/board_pins.hpp").read_text(encoding="utf-8")
+        self.assertEqual(sorted(re.findall(r"^  \w+& (\w+);", pins, re.MULTILINE)), sorted(ports_of_module()))
+
+
+if __name__ == "__main__":
+    unittest.main()
