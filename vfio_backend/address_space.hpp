@@ -21,7 +21,8 @@ struct SpaceLimits {
   std::uint64_t max_mappings = 0;  ///< 0: no known limit
 };
 
-/// The caller checks ranges, alignment and overlaps, and serialises the calls.
+/// The caller checks ranges, alignment and overlaps. Safe from any thread: the kernel may be long at one
+/// call.
 class AddressSpace {
  public:
   virtual ~AddressSpace() = default;

@@ -140,6 +140,9 @@ Result<OwnedFd> open_container(Syscalls& syscalls, const PciDevice& device) {
   }
   OwnedFd container(syscalls, fd);
   const int version = syscalls.ioctl(fd, VFIO_GET_API_VERSION, nullptr);
+  if (version == -ENOTTY) {
+    return wrong_node(device, container_node);
+  }
   if (version != VFIO_API_VERSION ||
       syscalls.ioctl(fd, VFIO_CHECK_EXTENSION, as_argument(VFIO_TYPE1v2_IOMMU)) <= 0) {
     return make_error(
@@ -173,7 +176,8 @@ Result<OwnedFd> open_group(Syscalls& syscalls, const PciDevice& device) {
   vfio_group_status status{};
   status.argsz = sizeof status;
   if (const int result = syscalls.ioctl(fd, VFIO_GROUP_GET_STATUS, &status); result < 0) {
-    return call_failed(device, "asking for the state of its group", -result);
+    return result == -ENOTTY ? wrong_node(device, node)
+                             : call_failed(device, "asking for the state of its group", -result);
   }
   if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0) {
     return group_not_viable(device);

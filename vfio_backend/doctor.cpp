@@ -146,6 +146,20 @@ Check check_permission(Syscalls& syscalls, const std::optional<PciDevice>& devic
   return check;
 }
 
+/// How the kernel's own drivers use the IOMMU, for the end of a sentence. It makes no difference to a card
+/// that is handed to a user, which has an address space of its own.
+std::string mode_of(Syscalls& syscalls, unsigned group) {
+  const std::string type =
+      read_text(syscalls, fmt::format("/sys/kernel/iommu_groups/{}/type", group)).value_or("");
+  if (type == "identity") {
+    return "; the kernel's own drivers bypass it (pass-through), cards of users do not";
+  }
+  if (type == "DMA") {
+    return "; what the kernel's own drivers unmap is out of reach at once (strict)";
+  }
+  return type == "DMA-FQ" ? "; what the kernel's own drivers unmap is out of reach soon (lazy)" : "";
+}
+
 Check check_iommu(Syscalls& syscalls, const std::optional<PciDevice>& device) {
   Check check = make_check(CheckNumber::iommu_on, "IOMMU on");
   if (!device) {
@@ -159,9 +173,10 @@ Check check_iommu(Syscalls& syscalls, const std::optional<PciDevice>& device) {
   } else if (!device->iommu_is_on()) {
     fail(check, iommu_is_off(syscalls, *device));
   } else {
-    pass(check, device->iommu_bits == 0
-                    ? std::string("an IOMMU serves it; its width shows when the card is opened")
-                    : fmt::format("an IOMMU serves it, with addresses of {} bits", device->iommu_bits));
+    const std::string width = device->iommu_bits == 0
+                                  ? "; its width shows when the card is opened"
+                                  : fmt::format(", with addresses of {} bits", device->iommu_bits);
+    pass(check, "an IOMMU serves it" + width + mode_of(syscalls, *device->group));
   }
   return check;
 }

@@ -1,6 +1,7 @@
 #include "vfio_backend/iommufd_space.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <utility>
@@ -40,7 +41,7 @@ class IommufdSpace final : public AddressSpace {
   OwnedFd iommufd_;
   std::uint32_t id_;
   SpaceLimits limits_;
-  bool maps_files_ = true;  // until the kernel says that it does not know the call
+  std::atomic<bool> maps_files_ = true;  // until the kernel says that it does not know the call
 };
 
 std::uint32_t map_flags(board::DmaAccess access) {
@@ -155,6 +156,12 @@ Error bind_refused(Syscalls& syscalls, const PciDevice& device, int error_number
   if (error_number == EBUSY || error_number == EINVAL || error_number == EPERM) {
     return device_in_use(syscalls, device,
                          error_number == EBUSY ? device.group_node() : device.device_node());
+  }
+  if (error_number == ENOTTY) {
+    return wrong_node(device, device.device_node());
+  }
+  if (error_number == EBADF || error_number == EBADFD) {
+    return wrong_node(device, iommufd_node);
   }
   return call_failed(device, "binding it to iommufd", error_number);
 }

@@ -7,7 +7,7 @@
 
 namespace datum::vfio {
 
-Status MappingTable::check(Iova iova, std::uint64_t bytes) const {
+Status MappingTable::begin_map(Iova iova, std::uint64_t bytes) {
   const std::uint64_t first = raw(iova);
   if (bytes == 0 || !is_aligned(bytes, limits_.granule_bytes) || !is_aligned(first, limits_.granule_bytes)) {
     return make_error(ErrorCode::invalid_argument,
@@ -24,6 +24,7 @@ Status MappingTable::check(Iova iova, std::uint64_t bytes) const {
                       fmt::format("mapping of {} bytes at IOVA {:#x} leaves the ranges that the IOMMU offers",
                                   bytes, first));
   }
+  const std::lock_guard lock(mutex_);
   const auto after = entries_.upper_bound(last);
   if (after != entries_.begin()) {
     const auto& [base, entry] = *std::prev(after);
@@ -33,18 +34,41 @@ Status MappingTable::check(Iova iova, std::uint64_t bytes) const {
           fmt::format("mapping of {} bytes at IOVA {:#x} overlaps the one at {:#x}", bytes, first, base));
     }
   }
+  entries_.emplace(first, Entry{bytes, false, {}});
   return {};
 }
 
-void MappingTable::add(Iova iova, std::uint64_t bytes, OwnedMapping file) {
-  entries_.emplace(raw(iova), Entry{bytes, std::move(file)});
+void MappingTable::end_map(Iova iova, OwnedMapping file) {
+  const std::lock_guard lock(mutex_);
+  Entry& entry = entries_.at(raw(iova));
+  entry.settled = true;
+  entry.file = std::move(file);
 }
 
-bool MappingTable::has(Iova iova, std::uint64_t bytes) const {
+Status MappingTable::begin_unmap(Iova iova, std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
   const auto found = entries_.find(raw(iova));
-  return found != entries_.end() && found->second.bytes == bytes;
+  if (found == entries_.end() || found->second.bytes != bytes || !found->second.settled) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there is no mapping of exactly {} bytes at IOVA {:#x}", bytes, raw(iova)));
+  }
+  found->second.settled = false;
+  return {};
 }
 
-void MappingTable::remove(Iova iova) { entries_.erase(raw(iova)); }
+void MappingTable::keep(Iova iova) {
+  const std::lock_guard lock(mutex_);
+  entries_.at(raw(iova)).settled = true;
+}
+
+void MappingTable::remove(Iova iova) {
+  OwnedMapping file;  // goes without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(raw(iova));
+  if (found != entries_.end()) {
+    file = std::move(found->second.file);
+    entries_.erase(found);
+  }
+}
 
 }  // namespace datum::vfio

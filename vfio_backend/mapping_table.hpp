@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
@@ -13,29 +14,35 @@
 namespace datum::vfio {
 
 /// The kernel is laxer than the seam: it unmaps all that lies in a range. So that exactly one mapping is
-/// undone, they are known here. Not thread-safe.
+/// undone, they are known here, also while the kernel is still at one, which may take long. Safe from any
+/// thread.
 class MappingTable {
  public:
   /// `limits` outlives the table.
   explicit MappingTable(const SpaceLimits& limits) noexcept : limits_(limits) {}
 
-  /// invalid_argument: [`iova`, `iova` + `bytes`) is empty, misaligned, outside the IOMMU's ranges or
-  /// overlaps a live mapping.
-  [[nodiscard]] Status check(Iova iova, std::uint64_t bytes) const;
-  /// `check` has just succeeded. `file` is the mapping of a file that the kernel pinned through this process,
-  /// if it was so.
-  void add(Iova iova, std::uint64_t bytes, OwnedMapping file);
-  [[nodiscard]] bool has(Iova iova, std::uint64_t bytes) const;
-  /// `has` is true.
+  /// Takes the range for a mapping that the kernel is asked for next. invalid_argument: [`iova`, `iova` +
+  /// `bytes`) is empty, misaligned, outside the IOMMU's ranges or overlaps another one.
+  [[nodiscard]] Status begin_map(Iova iova, std::uint64_t bytes);
+  /// The kernel has made the mapping. `file` is the mapping of a file that it pinned through this process, if
+  /// it was so.
+  void end_map(Iova iova, OwnedMapping file);
+  /// Makes the mapping of exactly that range one that is being undone. invalid_argument: there is none.
+  [[nodiscard]] Status begin_unmap(Iova iova, std::uint64_t bytes);
+  /// The kernel has not undone it: it stays.
+  void keep(Iova iova);
+  /// The kernel has not made it, or has undone it.
   void remove(Iova iova);
 
  private:
   struct Entry {
     std::uint64_t bytes;
+    bool settled;  ///< the kernel is not at it
     OwnedMapping file;
   };
 
   const SpaceLimits& limits_;
+  std::mutex mutex_;
   std::map<std::uint64_t, Entry> entries_;  // by first IOVA
 };
 

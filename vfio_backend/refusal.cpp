@@ -126,6 +126,15 @@ Error node_missing(const PciDevice& device, const std::string& node, const std::
       fmt::format("as root: modprobe {}; inside a container the node must be passed in", module));
 }
 
+Error wrong_node(const PciDevice& device, const std::string& node) {
+  return with_errno(ErrorCode::dependency_unavailable, ENOTTY,
+                    fmt::format("{} cannot be reached: {} is not the node that the kernel made for it",
+                                device.description(), node),
+                    "a stale file, or another device's number: remove it and let udev make it anew ('udevadm "
+                    "trigger'); in a "
+                    "container pass the host's node in with --device");
+}
+
 Error no_interrupt_remapping(const PciDevice& device, const std::string& parameter) {
   return with_errno(
       ErrorCode::dependency_unavailable, EPERM,

@@ -22,6 +22,8 @@ namespace datum::vfio {
 /// The kernel lacks `node`; `module` provides it.
 [[nodiscard]] Error node_missing(const PciDevice& device, const std::string& node, const std::string& module);
 /// The kernel refuses to put the device behind the IOMMU because interrupts could not be confined.
+/// `node` is there, and is something else.
+[[nodiscard]] Error wrong_node(const PciDevice& device, const std::string& node);
 [[nodiscard]] Error no_interrupt_remapping(const PciDevice& device, const std::string& parameter);
 /// A call failed in a way that has no sentence of its own.
 [[nodiscard]] Error call_failed(const PciDevice& device, const std::string& what, int error_number,

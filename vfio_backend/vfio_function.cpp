@@ -189,15 +189,20 @@ Status VfioFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAcc
     return make_error(ErrorCode::invalid_argument, fmt::format("host memory at {} is not aligned to {} bytes",
                                                                fmt::ptr(host.data()), limits_.granule_bytes));
   }
-  const std::lock_guard lock(mappings_mutex_);
-  if (Status status = mappings_.check(iova, host.size()); !status) {
+  if (Status status = mappings_.begin_map(iova, host.size()); !status) {
     return status;
   }
-  if (Status status = space_->map(iova, host, access); !status) {
-    return status;
+  return settle(iova, space_->map(iova, host, access), {});
+}
+
+/// The kernel's answer to a map call for a range that was taken for it.
+Status VfioFunction::settle(Iova iova, Status mapped, OwnedMapping file) {
+  if (mapped) {
+    mappings_.end_map(iova, std::move(file));
+  } else {
+    mappings_.remove(iova);
   }
-  mappings_.add(iova, host.size(), {});
-  return {};
+  return mapped;
 }
 
 Status VfioFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -216,23 +221,20 @@ Status VfioFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::ui
                       fmt::format("the range [{:#x}, +{:#x}) is not inside a descriptor of {} bytes", offset,
                                   bytes, file_bytes));
   }
-  const std::lock_guard lock(mappings_mutex_);
-  if (Status status = mappings_.check(iova, bytes); !status) {
+  if (Status status = mappings_.begin_map(iova, bytes); !status) {
     return status;
   }
+  OwnedMapping file;
   Status status = space_->map_file(iova, fd, offset, bytes, access);
   if (!status && status.error().code == ErrorCode::unsupported_feature) {
-    return map_locked_file(iova, fd, offset, bytes, access);
+    status = map_through_process(iova, fd, offset, bytes, access, file);
   }
-  if (status) {
-    mappings_.add(iova, bytes, {});
-  }
-  return status;
+  return settle(iova, std::move(status), std::move(file));
 }
 
 /// Through a mapping of this process, which stays for as long as the kernel may look up pages by it.
-Status VfioFunction::map_locked_file(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
-                                     board::DmaAccess access) {
+Status VfioFunction::map_through_process(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                                         board::DmaAccess access, OwnedMapping& file) {
   void* base = nullptr;
   const int protection = may_write(access) ? PROT_READ | PROT_WRITE : PROT_READ;
   if (const int result = syscalls_.mmap(fd, offset, bytes, protection, &base); result < 0) {
@@ -241,36 +243,27 @@ Status VfioFunction::map_locked_file(Iova iova, int fd, std::uint64_t offset, st
                                                : ErrorCode::invalid_argument;
     return call_failed(device_, "mapping a descriptor into this process", -result, code);
   }
-  OwnedMapping file(syscalls_, base, bytes);
-  if (Status status = space_->map(iova, {file.data(), bytes}, access); !status) {
-    return status;
-  }
-  mappings_.add(iova, bytes, std::move(file));
-  return {};
+  file = OwnedMapping(syscalls_, base, bytes);
+  return space_->map(iova, {file.data(), bytes}, access);
 }
 
 Status VfioFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
-  const std::lock_guard lock(mappings_mutex_);
-  if (!mappings_.has(iova, bytes)) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("there is no mapping of exactly {} bytes at IOVA {:#x}", bytes, raw(iova)));
+  if (Status status = mappings_.begin_unmap(iova, bytes); !status) {
+    return status;
   }
   Result<std::uint64_t> unmapped = space_->unmap(iova, bytes);
-  if (!unmapped && given_up_) {
-    // The card reaches nothing any more, and the older interface has forgotten its mappings.
+  // A card that was given up reaches nothing any more, and the older interface has forgotten its mappings.
+  if ((unmapped && *unmapped == bytes) || (!unmapped && given_up_)) {
     mappings_.remove(iova);
     return {};
   }
+  // What was not unmapped the card may still reach: the entry stays, and with it the memory of a file.
+  mappings_.keep(iova);
   if (!unmapped) {
     return std::move(unmapped).error();
   }
-  if (*unmapped != bytes) {
-    // What was not unmapped the card may still reach: the entry stays, and with it the memory of a file.
-    return make_error(ErrorCode::unknown, fmt::format("{}: of {} bytes at IOVA {:#x} the kernel unmapped {}",
-                                                      device_.description(), bytes, raw(iova), *unmapped));
-  }
-  mappings_.remove(iova);
-  return {};
+  return make_error(ErrorCode::unknown, fmt::format("{}: of {} bytes at IOVA {:#x} the kernel unmapped {}",
+                                                    device_.description(), bytes, raw(iova), *unmapped));
 }
 
 Result<int> VfioFunction::interrupt_fd(unsigned vector) {

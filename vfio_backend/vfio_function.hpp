@@ -65,8 +65,9 @@ class VfioFunction final : public board::PcieFunction {
   void describe(const CardAddress& address);
   Error lost(std::string reason) const;
   void give_up() noexcept;
-  Status map_locked_file(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
-                         board::DmaAccess access);
+  Status settle(Iova iova, Status mapped, OwnedMapping file);
+  Status map_through_process(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
+                             board::DmaAccess access, OwnedMapping& file);
 
   Syscalls& syscalls_;
   PciDevice device_;
@@ -78,7 +79,6 @@ class VfioFunction final : public board::PcieFunction {
   std::optional<unsigned> message_table_bar_;
   board::FunctionInfo info_;
   board::FunctionLimits limits_;
-  std::mutex mappings_mutex_;
   MappingTable mappings_;
   std::mutex reset_mutex_;
   std::once_flag asked_back_;

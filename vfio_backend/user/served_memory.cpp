@@ -71,27 +71,36 @@ ServedMemory::ServedMemory(vfio::SpaceLimits limits, std::uint64_t max_locked_by
 
 Status ServedMemory::add(Iova iova, std::span<std::byte> memory, board::DmaAccess access, Mapping own) {
   const std::lock_guard lock(mutex_);
-  if (Status status = table_.check(iova, memory.size()); !status) {
+  if (Status status = table_.begin_map(iova, memory.size()); !status) {
     return status;
   }
-  if (limits_.max_mappings != 0 && entries_.size() >= limits_.max_mappings) {
-    return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("{} mappings are live, which is the limit", entries_.size()));
+  if (Status status = check_limits(memory.size()); !status) {
+    table_.remove(iova);
+    return status;
   }
-  if (max_locked_bytes_ != 0 && memory.size() > max_locked_bytes_ - locked_bytes_) {
-    return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("mapping {} bytes more than the {} that are mapped exceeds the limit of {}",
-                                  memory.size(), locked_bytes_, max_locked_bytes_));
-  }
-  table_.add(iova, memory.size(), {});
+  table_.end_map(iova, {});
   entries_.emplace(raw(iova), Entry{memory, access, std::move(own)});
   locked_bytes_ += memory.size();
   return {};
 }
 
+Status ServedMemory::check_limits(std::uint64_t bytes) const {
+  if (limits_.max_mappings != 0 && entries_.size() >= limits_.max_mappings) {
+    return make_error(ErrorCode::out_of_host_memory,
+                      fmt::format("{} mappings are live, which is the limit", entries_.size()));
+  }
+  if (max_locked_bytes_ != 0 && bytes > max_locked_bytes_ - locked_bytes_) {
+    return make_error(ErrorCode::out_of_host_memory,
+                      fmt::format("mapping {} bytes more than the {} that are mapped exceeds the limit of {}",
+                                  bytes, locked_bytes_, max_locked_bytes_));
+  }
+  return {};
+}
+
 bool ServedMemory::has(Iova iova, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  return table_.has(iova, bytes);
+  const auto found = entries_.find(raw(iova));
+  return found != entries_.end() && found->second.memory.size() == bytes;
 }
 
 void ServedMemory::remove(Iova iova) {

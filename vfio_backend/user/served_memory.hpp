@@ -45,6 +45,8 @@ class ServedMemory {
     Mapping own;
   };
 
+  /// Room for one mapping more.
+  [[nodiscard]] Status check_limits(std::uint64_t bytes) const;
   /// Moves bytes between `data` and memory. How many came through.
   std::uint64_t move(std::uint64_t iova, std::span<std::byte> data, board::DmaAccess access);
 

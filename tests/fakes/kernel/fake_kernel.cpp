@@ -126,7 +126,35 @@ void FakeKernel::close(int fd) noexcept {
   ::close(fd);
 }
 
+void FakeKernel::hold_ioctl(unsigned long request) {
+  const std::lock_guard lock(hold_mutex_);
+  held_ioctl_ = request;
+}
+
+void FakeKernel::wait_until_held() {
+  std::unique_lock lock(hold_mutex_);
+  hold_changed_.wait(lock, [&] { return holding_; });
+}
+
+void FakeKernel::let_go() {
+  const std::lock_guard lock(hold_mutex_);
+  holding_ = false;
+  hold_changed_.notify_all();
+}
+
+void FakeKernel::pause_if_held(unsigned long request) {
+  std::unique_lock lock(hold_mutex_);
+  if (held_ioctl_ != request) {
+    return;
+  }
+  held_ioctl_.reset();
+  holding_ = true;
+  hold_changed_.notify_all();
+  hold_changed_.wait(lock, [&] { return !holding_; });
+}
+
 int FakeKernel::ioctl(int fd, unsigned long request, void* argument) noexcept {
+  pause_if_held(request);
   const std::lock_guard lock(mutex_);
   if (const int failure = due_failure(); failure != 0) {
     return failure;

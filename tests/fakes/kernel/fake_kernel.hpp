@@ -1,6 +1,7 @@
 // A kernel for tests of vfio_backend: it has state, keeps VFIO's rules, and fails where a test asks it to.
 #pragma once
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,6 +36,11 @@ class FakeKernel final : public vfio::Syscalls, private FileTable {
   void fail_call(unsigned nth, int error_number);
   /// The next ioctl `request` fails with `error_number`.
   void fail_ioctl(unsigned long request, int error_number);
+  /// The next ioctl `request` takes until let_go, without holding up other calls.
+  void hold_ioctl(unsigned long request);
+  /// Returns when that ioctl is under way.
+  void wait_until_held();
+  void let_go();
   /// Whether the failure that was asked for has been given.
   [[nodiscard]] bool failure_given() const;
 
@@ -64,6 +70,7 @@ class FakeKernel final : public vfio::Syscalls, private FileTable {
  private:
   int install(std::shared_ptr<OpenFile> file) override;
   [[nodiscard]] std::shared_ptr<OpenFile> look_up(int fd) const override;
+  void pause_if_held(unsigned long request);
   /// Counts a call. What it must fail with (minus errno), or 0.
   int due_failure();
 
@@ -76,6 +83,10 @@ class FakeKernel final : public vfio::Syscalls, private FileTable {
   std::optional<unsigned long> failing_ioctl_;
   int ioctl_error_ = 0;
   bool failure_given_ = false;
+  std::mutex hold_mutex_;
+  std::condition_variable hold_changed_;
+  std::optional<unsigned long> held_ioctl_;  // that is to be held when it comes
+  bool holding_ = false;
 };
 
 }  // namespace datum::test

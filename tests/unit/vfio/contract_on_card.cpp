@@ -1,6 +1,7 @@
-// The board contract through the real backend: a fake kernel with the golden model as the card in its slot.
+// The board contract through the real backend: a fake kernel with a simulated board as the card in its slot.
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/backend.hpp"
@@ -18,7 +19,23 @@ namespace {
 constexpr const char* beyond_vfio = "*.a_refused_access_is_reported_once/*:*.exported_memory_is_*:"
                                     "*.exports_outside_of_*";
 
-constexpr const char* slot_address = "da70:03:00.0";
+/// What is in which slot. The RTL goes through one of the kernel's interfaces: they differ in the backend
+/// alone.
+struct CardSlot {
+  std::string_view address;
+  const char* board;
+};
+
+constexpr CardSlot model_slot{"da70:03:00.0", "model:"};
+constexpr CardSlot rtl_slot{"da70:04:00.0", "rtl:"};
+
+CardSlot slot_of(std::string_view address) {
+  return address.find(rtl_slot.address) != std::string_view::npos ? rtl_slot : model_slot;
+}
+
+std::string vfio_address(const CardSlot& slot, const char* interface) {
+  return "vfio:" + std::string(slot.address) + ',' + interface;
+}
 
 /// Machines outlive the cards that are open in them; those without are taken down when the next one is built.
 FakeKernel& keep(std::unique_ptr<FakeKernel> kernel) {
@@ -42,27 +59,33 @@ bool take_lock_limit(std::string& options) {
 }  // namespace
 
 std::vector<std::string> contract_addresses() {
-  return {std::string("vfio:") + slot_address + ",iommufd",
-          std::string("vfio:") + slot_address + ",container"};
+  std::vector<std::string> addresses{vfio_address(model_slot, "iommufd"),
+                                     vfio_address(model_slot, "container")};
+  if (DATUM_HAVE_RTL != 0) {
+    addresses.push_back(vfio_address(rtl_slot, "iommufd"));
+  }
+  return addresses;
 }
 
 std::vector<std::string> step_locked_addresses() { return {}; }
 
 std::string address_as_name(const ::testing::TestParamInfo<std::string>& info) {
-  return info.param.substr(info.param.rfind(',') + 1);
+  const std::string interface = info.param.substr(info.param.rfind(',') + 1);
+  return slot_of(info.param).board == rtl_slot.board ? "rtl_" + interface : interface;
 }
 
 Result<std::unique_ptr<board::PcieFunction>> open_board(std::string address, const std::string& options) {
-  std::string model_options = options;
+  const CardSlot slot = slot_of(address);
+  std::string board_options = options;
   auto kernel = std::make_unique<FakeKernel>();
-  if (take_lock_limit(model_options)) {
+  if (take_lock_limit(board_options)) {
     kernel->machine.traits.memlock_bytes = 0x10000;
   }
-  auto model = sim::open_simulated("model:" + model_options);
-  if (!model) {
-    return std::move(model).error();
+  auto board = sim::open_simulated(slot.board + board_options);
+  if (!board) {
+    return std::move(board).error();
   }
-  kernel->plug(slot_address, 12, std::make_shared<FunctionCard>(std::move(model).value()));
+  kernel->plug(std::string(slot.address), 12, std::make_shared<FunctionCard>(std::move(board).value()));
   return vfio::open_card(keep(std::move(kernel)), address);
 }
 

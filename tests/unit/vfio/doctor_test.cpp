@@ -50,6 +50,18 @@ TEST_F(Doctor, the_width_of_the_iommu_is_told) {
   EXPECT_EQ(check(CheckNumber::iommu_on).outcome, CheckOutcome::passed);
 }
 
+TEST_F(Doctor, how_the_kernel_uses_the_iommu_is_told_and_none_of_it_is_a_failure) {
+  const std::string file = "/sys/kernel/iommu_groups/12/type";
+  for (const auto& [type, word] :
+       {std::pair{"identity\n", "(pass-through)"}, {"DMA\n", "(strict)"}, {"DMA-FQ\n", "(lazy)"}}) {
+    kernel_.machine.files.add_file(file, type);
+    EXPECT_TRUE(has(check(CheckNumber::iommu_on).finding, word)) << check(CheckNumber::iommu_on).finding;
+    EXPECT_EQ(check(CheckNumber::iommu_on).outcome, CheckOutcome::passed);
+  }
+  kernel_.machine.files.add_file(file, "something new\n");
+  EXPECT_EQ(check(CheckNumber::iommu_on).finding, "an IOMMU serves it, with addresses of 39 bits");
+}
+
 TEST_F(Doctor, without_the_card_what_rests_on_it_is_skipped) {
   kernel_.machine.files.remove(std::string("/sys/bus/pci/devices/") + card_pci);
   const auto checks = examine();

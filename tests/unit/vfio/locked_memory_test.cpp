@@ -146,6 +146,22 @@ TEST_P(LockedMemory, given_all_of_it_used_then_every_other_way_to_lock_memory_is
   EXPECT_TRUE(context_->free(memory.data()).ok());
 }
 
+TEST_P(LockedMemory,
+       given_room_enough_when_much_is_asked_for_then_the_kernel_is_asked_as_often_as_for_little) {
+  kernel_.machine.traits.memlock_bytes = 1ULL << 40U;
+  const auto calls_for = [&](std::uint64_t bytes) {
+    const unsigned before = kernel_.calls();
+    const Result<void*> block = context_->allocate_host(bytes, 0, false);
+    EXPECT_TRUE(block.ok()) << block.error().message;
+    const unsigned calls = kernel_.calls() - before;
+    free({*block});
+    return calls;
+  };
+  const unsigned little = calls_for(3 * mib);
+  EXPECT_LE(little, 2U) << "one that maps, and where the kernel takes no files one that shows it the file";
+  EXPECT_EQ(calls_for(192 * mib), little);
+}
+
 INSTANTIATE_TEST_SUITE_P(Interfaces, LockedMemory, ::testing::Values("iommufd", "container"),
                          [](const auto& instance) { return std::string(instance.param); });
 

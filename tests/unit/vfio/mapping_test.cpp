@@ -1,12 +1,15 @@
 // DMA mappings: by the seam's rules, which are stricter than the kernel's.
 #include <cstring>
 #include <fcntl.h>
+#include <linux/vfio.h>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 #include <datum/base/unique_fd.hpp>
 
 #include "tests/unit/vfio/card_test.hpp"
+#include "vfio_backend/uapi/iommufd.hpp"
 
 namespace datum::test {
 
@@ -224,6 +227,41 @@ TEST_P(Mappings, closing_the_card_gives_all_back) {
   function_.reset();
   EXPECT_EQ(kernel_.machine.locked_bytes, 0U);
   EXPECT_EQ(card_->mapping_count(), 0U);
+}
+
+TEST_P(Mappings, while_the_kernel_is_long_at_one_mapping_others_are_made_and_undone) {
+  Mapping host = host_pages(0x3000);
+  ASSERT_TRUE(map(0x10000, host.span().first(0x1000)));
+  kernel_.hold_ioctl(through_iommufd() ? vfio::uapi::iommu_ioas_map : VFIO_IOMMU_MAP_DMA);
+  Status slow = make_error(ErrorCode::unknown, "it is under way");
+  std::thread stuck([&] { slow = map(0x20000, host.span().subspan(0x1000, 0x1000)); });
+  kernel_.wait_until_held();
+  EXPECT_TRUE(map(0x30000, host.span().last(0x1000)));
+  EXPECT_EQ(copy(0x10000, 0x30000, 64), RegisterCard::copied);
+  EXPECT_TRUE(function_->dma_unmap(Iova{0x10000}, 0x1000));
+  EXPECT_EQ(code(map(0x20000, host.span().first(0x1000))), ErrorCode::invalid_argument) << "it is taken";
+  EXPECT_EQ(code(function_->dma_unmap(Iova{0x20000}, 0x1000)), ErrorCode::invalid_argument) << "not yet";
+  kernel_.let_go();
+  stuck.join();
+  EXPECT_TRUE(slow) << slow.error().message;
+  EXPECT_EQ(copy(0x20000, 0x30000, 64), RegisterCard::copied);
+  EXPECT_TRUE(function_->dma_unmap(Iova{0x20000}, 0x1000));
+}
+
+TEST_P(Mappings, while_the_kernel_is_long_at_undoing_a_mapping_it_is_taken_and_others_go_on) {
+  Mapping host = host_pages(0x2000);
+  ASSERT_TRUE(map(0x10000, host.span().first(0x1000)));
+  kernel_.hold_ioctl(through_iommufd() ? vfio::uapi::iommu_ioas_unmap : VFIO_IOMMU_UNMAP_DMA);
+  Status slow = make_error(ErrorCode::unknown, "it is under way");
+  std::thread stuck([&] { slow = function_->dma_unmap(Iova{0x10000}, 0x1000); });
+  kernel_.wait_until_held();
+  EXPECT_EQ(code(function_->dma_unmap(Iova{0x10000}, 0x1000)), ErrorCode::invalid_argument);
+  EXPECT_EQ(code(map(0x10000, host.span().last(0x1000))), ErrorCode::invalid_argument);
+  EXPECT_TRUE(map(0x20000, host.span().last(0x1000)));
+  kernel_.let_go();
+  stuck.join();
+  EXPECT_TRUE(slow) << slow.error().message;
+  EXPECT_TRUE(map(0x10000, host.span().first(0x1000)));
 }
 
 TEST_P(Mappings, a_failed_map_leaves_the_range_free) {

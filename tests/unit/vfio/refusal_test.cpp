@@ -143,6 +143,26 @@ TEST_P(Refusal, interrupts_that_cannot_be_confined) {
          "allow_unsafe_interrupts=1");
 }
 
+TEST_P(Refusal, a_node_of_the_wrong_number_is_named) {
+  kernel_.fail_ioctl(through_iommufd() ? vfio::uapi::device_bind_iommufd : VFIO_GROUP_GET_STATUS, ENOTTY);
+  const Error error = refused();
+  EXPECT_EQ(error.code, ErrorCode::dependency_unavailable);
+  EXPECT_TRUE(has(error.message, through_iommufd() ? "/dev/vfio/devices/vfio0 is not the node"
+                                                   : "/dev/vfio/12 is not the node"))
+      << error.message;
+  EXPECT_TRUE(has(error.hint, "--device")) << error.hint;
+}
+
+TEST_P(Refusal, a_node_for_the_iommu_that_is_something_else_is_named) {
+  kernel_.fail_ioctl(through_iommufd() ? vfio::uapi::device_bind_iommufd : VFIO_GET_API_VERSION,
+                     through_iommufd() ? EBADFD : ENOTTY);
+  const Error error = refused();
+  EXPECT_EQ(error.code, ErrorCode::dependency_unavailable);
+  EXPECT_TRUE(
+      has(error.message, through_iommufd() ? "/dev/iommu is not the node" : "/dev/vfio/vfio is not the node"))
+      << error.message;
+}
+
 TEST_P(Refusal, a_kernel_without_the_interface) {
   kernel_.machine.traits.iommufd = false;
   kernel_.machine.traits.container = false;
