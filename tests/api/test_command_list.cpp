@@ -298,5 +298,60 @@ TEST_F(CommandList, given_an_immediate_list_when_executed_on_a_queue_then_it_is_
             zeCommandQueueExecuteCommandLists(queue(), 1, &handle, nullptr));
 }
 
+TEST_F(CommandList,
+       given_a_list_that_is_immediate_or_closed_when_closed_then_it_succeeds_and_nothing_changes) {
+  const OwnedMemory from = memory(MemoryKind::host, 64);
+  const OwnedMemory to = memory(MemoryKind::shared, 64);
+  const OwnedList immediate = create_immediate_list(context(), device(), ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(immediate));
+  write_pattern(from.get(), 64, 8);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, append_copy(immediate, to, from, 64)) << "it takes commands as before";
+  EXPECT_TRUE(same_bytes(pattern(64, 8).data(), to.get(), 64));
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, append_copy(list, to, from, 64));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  write_pattern(from.get(), 64, 9);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute_and_wait(list));
+  EXPECT_TRUE(same_bytes(pattern(64, 9).data(), to.get(), 64));
+}
+
+TEST_F(
+    CommandList,
+    given_work_in_flight_on_several_queues_when_its_list_is_recorded_anew_then_each_does_what_it_was_given) {
+  constexpr std::size_t bytes = 64;
+  const OwnedEventPool pool = create_event_pool(context(), 1);
+  const OwnedEvent gate = create_event(pool);
+  ze_event_handle_t awaited = gate;
+  const OwnedMemory from = memory(MemoryKind::host, 2 * bytes);
+  const OwnedMemory old_target = memory(MemoryKind::shared, bytes);
+  const OwnedMemory new_target = memory(MemoryKind::shared, bytes);
+  write_pattern(from.get(), 2 * bytes, 1);
+  std::memset(old_target.get(), 0, bytes);
+  std::memset(new_target.get(), 0, bytes);
+  const OwnedList list = create_list(context(), device());
+  ASSERT_EQ(ZE_RESULT_SUCCESS,
+            zeCommandListAppendMemoryCopy(list, old_target.get(), from.get(), bytes, nullptr, 1, &awaited));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  std::vector<OwnedQueue> queues;
+  ze_command_list_handle_t executed = list;
+  for (int index = 0; index < 4; ++index) {
+    queues.push_back(create_queue(context(), device()));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(queues.back(), 1, &executed, nullptr));
+  }
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListReset(list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(list, new_target.get(), from.bytes() + bytes,
+                                                             bytes, nullptr, 0, nullptr));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, execute_and_wait(list));
+  EXPECT_TRUE(same_bytes(from.bytes() + bytes, new_target.get(), bytes));
+  EXPECT_TRUE(same_bytes(Bytes(bytes, 0).data(), old_target.get(), bytes)) << "the gate is closed";
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(gate));
+  for (const OwnedQueue& queue : queues) {
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueSynchronize(queue, patience_ns));
+  }
+  EXPECT_TRUE(same_bytes(from.get(), old_target.get(), bytes));
+}
+
 }  // namespace
 }  // namespace datum::test

@@ -1,4 +1,6 @@
 // Asynchronous immediate lists and zeCommandListHostSynchronize, since API 1.6.
+#include <cstring>
+
 #include "tests/support/api_session.hpp"
 
 namespace datum::test {
@@ -93,6 +95,27 @@ TEST_F(ImmediateList, given_events_between_two_lists_when_one_waits_for_the_othe
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListHostSynchronize(second, patience_ns));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListHostSynchronize(first, patience_ns));
   EXPECT_TRUE(same_bytes(from.get(), to.get(), 3000));
+}
+
+TEST_F(ImmediateList,
+       given_work_on_several_queues_and_lists_when_the_device_is_synchronised_then_all_of_it_has_ended) {
+  const std::size_t bytes = by_board<std::size_t>(200'000, 3000);
+  const OwnedMemory from = memory(MemoryKind::host, bytes);
+  write_pattern(from.get(), bytes, 12);
+  std::vector<OwnedMemory> targets;
+  std::vector<OwnedList> lists;
+  for (int index = 0; index < 4; ++index) {
+    targets.push_back(memory(MemoryKind::shared, bytes));
+    std::memset(targets.back().get(), 0, bytes);
+    lists.push_back(create_immediate_list(context(), device(), ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(lists.back(), targets.back().get(), from.get(),
+                                                               bytes, nullptr, 0, nullptr));
+  }
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeDeviceSynchronize(device()));
+  for (const OwnedMemory& target : targets) {
+    EXPECT_TRUE(same_bytes(from.get(), target.get(), bytes));
+  }
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceSynchronize(device())) << "idle";
 }
 
 }  // namespace
