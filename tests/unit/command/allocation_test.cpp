@@ -93,5 +93,27 @@ TEST_F(AllocationTest,
   EXPECT_LE(taken, 0U) << "allocations in 50 appends and waits";
 }
 
+TEST_F(AllocationTest,
+       given_a_list_in_use_when_recorded_executed_waited_for_and_reset_then_no_memory_is_taken) {
+  void* to = device_memory(4096);
+  void* from = host_memory(4096);
+  Owned<CommandQueue> on = queue();
+  Owned<Fence> fence(*Fence::create(*on, false));
+  Owned<CommandList> recorded = list();
+  const auto work = [&] {
+    for (int round = 0; round < 50; ++round) {
+      ASSERT_TRUE(recorded->append(copy(to, from, 64), nullptr, {}).ok());
+      ASSERT_TRUE(recorded->close().ok());
+      ASSERT_TRUE(run(*on, *recorded, fence.get()).ok());
+      ASSERT_TRUE(on->synchronize(patience_ns).ok());
+      ASSERT_TRUE(fence->synchronize(patience_ns).ok());
+      fence->reset();
+      ASSERT_TRUE(recorded->reset().ok());
+    }
+  };
+  work();
+  EXPECT_EQ(count(work), 0U);
+}
+
 }  // namespace
 }  // namespace datum::test
