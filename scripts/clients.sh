@@ -29,7 +29,7 @@ datum_bootstrap_clients() {
   rm -rf "$folder"
   mmdebstrap --variant=apt --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "2"' "$@" \
     --include="$packages" "$datum_client_suite" "$folder" "$source $mirror $datum_client_suite main" || return
-  mkdir -p "$folder"/datum/{lib,work}
+  mkdir -p "$folder"/datum/{lib,scratch}
   datum_client_recipe >"$folder/datum/complete"
 }
 

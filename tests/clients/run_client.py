@@ -25,7 +25,7 @@ mount --rbind /proc "$1/proc"
 mount --rbind /sys "$1/sys"
 mount --rbind /dev "$1/dev"
 mount --bind "$2" "$1/datum/lib"
-mount --bind "$3" "$1/datum/work"
+mount --bind "$3" "$1/datum/scratch"
 root=$1
 shift 3
 cd /
@@ -33,7 +33,7 @@ exec chroot "$root" "$@"
 """
 
 GPU = {"DATUM_COMPAT": "gpu"}
-PING_PONG = ["mpiexec", "-n", "2", "/datum/work/ping_pong"]
+PING_PONG = ["mpiexec", "-n", "2", "/datum/scratch/ping_pong"]
 ALL_BYTES = r"\b8388544 bytes compared\b"
 UCX_GPU = GPU | {"UCX_TLS": "self,sm,tcp,ze_copy"}
 
@@ -98,7 +98,7 @@ class Folder:
     def build_ping_pong(self) -> None:
         source = self.work / "ping_pong.c"
         source.write_bytes((SOURCES / "ping_pong.c").read_bytes())
-        command = ["mpicc", "-O2", "-Wall", "-Werror", "-o", "/datum/work/ping_pong", "/datum/work/ping_pong.c", "-lze_loader"]
+        command = ["mpicc", "-O2", "-Wall", "-Werror", "-o", "/datum/scratch/ping_pong", "/datum/scratch/ping_pong.c", "-lze_loader"]
         built = self.run(command, {}, with_driver=False)
         if built.returncode != 0:
             sys.exit(f"ping_pong.c was not built:\n{built.stdout}{built.stderr}")
