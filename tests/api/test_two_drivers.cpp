@@ -73,5 +73,32 @@ TEST_F(TwoDrivers, given_the_other_drivers_device_when_used_in_this_ones_context
             zeMemAllocDevice(context(), &description, 64, 0, other_device_, &pointer));
 }
 
+TEST_F(TwoDrivers,
+       given_memory_that_one_driver_exports_when_the_other_opens_it_then_both_see_the_same_bytes) {
+  const OwnedMemory mine = memory(MemoryKind::device, 4096);
+  upload(mine.get(), pattern(4096, 1));
+  ze_ipc_mem_handle_t handle{};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), mine.get(), &handle)) << last_error_text();
+  void* opened = nullptr;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemOpenIpcHandle(other_context_, other_device_, handle, 0, &opened));
+  EXPECT_NE(mine.get(), opened);
+  {
+    const OwnedMemory others_host = allocate(MemoryKind::host, other_context_, other_device_, 8192);
+    const OwnedList others_list =
+        create_immediate_list(other_context_, other_device_, ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryCopy(others_list, others_host.get(), opened, 4096,
+                                                               nullptr, 0, nullptr));
+    EXPECT_TRUE(same_bytes(pattern(4096, 1).data(), others_host.get(), 4096));
+    write_pattern(others_host.bytes() + 4096, 4096, 2);
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListAppendMemoryCopy(others_list, opened, others_host.bytes() + 4096, 4096, nullptr, 0,
+                                            nullptr));
+  }
+  EXPECT_TRUE(same_bytes(pattern(4096, 2), download(mine.get(), 4096)));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(other_context_, opened)) << "it was opened";
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(other_context_, opened));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
+}
+
 }  // namespace
 }  // namespace datum::test
