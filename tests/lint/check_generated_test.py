@@ -10,7 +10,7 @@ if (PROJECT / ".cache/loader").is_dir():
     os.environ.setdefault("DATUM_LOADER_ROOT", str(PROJECT / ".cache/loader"))
 
 # What the generators read and write.
-PARTS = ("rtl_model/regs", "rtl_model/rtl", "include", "docs", "python", "driver/api", "tools/api", "tests/loader", "tests/conformance")
+PARTS = ("rtl_model/regs", "rtl_model/rtl", "include", "docs", "python", "driver", "vfio_backend", "sim", "tools/api", "tests/loader", "tests/conformance")
 
 
 class CheckGenerated(unittest.TestCase):
