@@ -1,5 +1,7 @@
 #include "driver/command/region.hpp"
 
+#include <initializer_list>
+
 namespace datum {
 
 namespace {
@@ -41,6 +43,36 @@ bool rises(const RegionShape& shape, const Pitches& pitches) noexcept {
   return rows_rise && planes_rise;
 }
 
+/// Rows that are compared where the two pitches differ: some ten milliseconds. The sizes are the caller's,
+/// who may name more rows than anybody would wait for.
+constexpr std::uint64_t most_compared_rows = 1ULL << 22U;
+
+bool equal(const Pitches& left, const Pitches& right, const RegionShape& shape) noexcept {
+  return (shape.rows == 1 || left.row == right.row) && (shape.planes == 1 || left.plane == right.plane);
+}
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) noexcept { return a > b ? a - b : b - a; }
+
+/// Two placements with the same, rising pitches whose first bytes are `apart`. They differ by whole planes
+/// and rows and less than a row, or they share nothing; only two numbers of each can be meant.
+bool equal_placements_overlap(const RegionShape& shape, std::uint64_t apart,
+                              const Pitches& pitches) noexcept {
+  const std::uint64_t first_plane = shape.planes == 1 ? 0 : apart / pitches.plane;
+  for (const std::uint64_t plane : {first_plane, first_plane + 1}) {
+    if (plane >= shape.planes) {
+      break;
+    }
+    const std::uint64_t left = distance(apart, plane * pitches.plane);
+    const std::uint64_t first_row = shape.rows == 1 ? 0 : left / pitches.row;
+    for (const std::uint64_t row : {first_row, first_row + 1}) {
+      if (row < shape.rows && distance(left, row * pitches.row) < shape.row_bytes) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::uint64_t extent_bytes(const RegionShape& shape, const Pitches& pitches) noexcept {
@@ -63,9 +95,12 @@ bool regions_overlap(const RegionShape& shape, std::uint64_t a, const Pitches& a
   if (!rises(shape, a_pitches) || !rises(shape, b_pitches)) {
     return true;  // a side that overlaps itself: its span decides
   }
+  if (equal(a_pitches, b_pitches, shape)) {
+    return equal_placements_overlap(shape, distance(a, b), a_pitches);
+  }
   RowWalk left(shape, a, a_pitches);
   RowWalk right(shape, b, b_pitches);
-  while (!left.ended() && !right.ended()) {
+  for (std::uint64_t row = 0; row < most_compared_rows && !left.ended() && !right.ended(); ++row) {
     if (left.end() <= right.begin()) {
       left.next();
     } else if (right.end() <= left.begin()) {

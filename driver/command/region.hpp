@@ -23,7 +23,8 @@ struct RegionShape {
 /// From the first byte to the last one, in bytes; the shape is not empty. ~0 when that does not fit.
 [[nodiscard]] std::uint64_t extent_bytes(const RegionShape& shape, const Pitches& pitches) noexcept;
 
-/// Whether two placements of one shape share a byte.
+/// Whether two placements of one shape share a byte. Exact for equal pitches; else of regions with millions
+/// of rows only the first ones are compared, and false may mean that nobody knows.
 [[nodiscard]] bool regions_overlap(const RegionShape& shape, std::uint64_t a, const Pitches& a_pitches,
                                    std::uint64_t b, const Pitches& b_pitches) noexcept;
 

@@ -1,3 +1,4 @@
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -43,6 +44,31 @@ TEST(RegionTest, given_placements_of_small_regions_when_compared_then_overlap_is
       }
     }
   }
+}
+
+TEST(RegionTest, given_random_shapes_of_equal_pitches_when_compared_then_overlap_is_that_of_their_bytes) {
+  std::mt19937_64 random(5);
+  const auto from_to = [&](std::uint64_t low, std::uint64_t high) {
+    return std::uniform_int_distribution<std::uint64_t>(low, high)(random);
+  };
+  for (int round = 0; round < 3000; ++round) {
+    const RegionShape shape{from_to(1, 4), from_to(1, 4), from_to(1, 3)};
+    const std::uint64_t row = shape.row_bytes + from_to(0, 3);
+    const Pitches pitches{row, (shape.rows - 1) * row + shape.row_bytes + from_to(0, 9)};
+    const std::uint64_t b = from_to(100, 200);
+    ASSERT_EQ(regions_overlap(shape, 150, pitches, b, pitches), share_a_byte(shape, 150, pitches, b, pitches))
+        << shape.row_bytes << " x " << shape.rows << " x " << shape.planes << ", pitches " << pitches.row
+        << " and " << pitches.plane << ", at " << b;
+  }
+}
+
+TEST(RegionTest, given_more_rows_than_memory_has_when_compared_then_the_answer_comes_all_the_same) {
+  const RegionShape shape{1, 1ULL << 30U, 1ULL << 30U};
+  const Pitches pitches{2, 1ULL << 31U};
+  EXPECT_FALSE(regions_overlap(shape, 0x1000, pitches, 0x1001, pitches));
+  EXPECT_TRUE(regions_overlap(shape, 0x1000, pitches, 0x1002, pitches));
+  const Pitches others{4, 1ULL << 32U};
+  EXPECT_FALSE(regions_overlap(shape, 0x1000, pitches, 0x1001, others));
 }
 
 TEST(RegionTest, given_neighbouring_columns_of_one_array_when_compared_then_they_do_not_overlap) {
