@@ -53,7 +53,7 @@ Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
     }
     name = shared_file_label(SharedKind::host, *token);
   }
-  UniqueFd file(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd file = make_memory_file(name.c_str());
   int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
   if (error == 0 && ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     error = errno;

@@ -154,7 +154,7 @@ Status seal_shared_file(int fd) {
 }
 
 Result<UniqueFd> make_shared_file(SharedKind kind, const IpcToken& token, std::uint64_t bytes) {
-  UniqueFd file(::memfd_create(shared_file_label(kind, token).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd file = make_memory_file(shared_file_label(kind, token).c_str());
   const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
   if (error != 0) {
     return Error{

@@ -92,8 +92,7 @@ Result<UniqueFd> SharedRange::write(const IpcToken& token, std::uint64_t size_by
     std::memcpy(at, &entry, sizeof entry);
     at += sizeof entry;
   }
-  UniqueFd file(
-      ::memfd_create(shared_file_label(SharedKind::range, token).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  UniqueFd file = make_memory_file(shared_file_label(SharedKind::range, token).c_str());
   const int error = file.valid() ? resize_memory_file(file.get(), content.size()) : errno;
   if (error != 0) {
     return no_file(error, parts.size());

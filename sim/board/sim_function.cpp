@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <poll.h>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -96,10 +97,6 @@ SimFunction::SimFunction(std::string address, std::unique_ptr<Board> board)
     : board_(std::move(board)), registers_(*board_, [this] { wake(); }), aperture_(*board_) {
   info_ = describe(std::move(address), *board_, number_, aperture_.size_bytes());
   limits_ = limits_of(*board_);
-  if (!board_->options.step_locked) {
-    const auto cycles = board_->options.scheme == Scheme::rtl ? rtl_slice_cycles : model_slice_cycles;
-    thread_ = std::make_unique<BoardThread>([board = board_.get(), cycles] { return slice(*board, cycles); });
-  }
 }
 
 Result<std::unique_ptr<SimFunction>> SimFunction::create(std::string address, const BoardOptions& options) {
@@ -107,7 +104,20 @@ Result<std::unique_ptr<SimFunction>> SimFunction::create(std::string address, co
   if (!board) {
     return std::move(board).error();
   }
-  return std::unique_ptr<SimFunction>(new SimFunction(std::move(address), std::move(board).value()));
+  std::unique_ptr<SimFunction> function(new SimFunction(std::move(address), std::move(board).value()));
+  if (options.step_locked) {
+    return function;
+  }
+  const auto cycles = options.scheme == Scheme::rtl ? rtl_slice_cycles : model_slice_cycles;
+  try {
+    function->thread_ =
+        std::make_unique<BoardThread>([of = function->board_.get(), cycles] { return slice(*of, cycles); });
+  } catch (const std::system_error& error) {
+    return make_error(ErrorCode::out_of_host_memory,
+                      fmt::format("no thread to be had for the board: {}", error.code().message()),
+                      "raise the limit of processes and threads (ulimit -u)");
+  }
+  return function;
 }
 
 SimFunction::~SimFunction() = default;

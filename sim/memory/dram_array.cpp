@@ -24,7 +24,7 @@ Error host_error(const char* what, int number) {
 }
 
 Result<UniqueFd> make_file(const std::string& name, std::uint64_t bytes) {
-  UniqueFd file{::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  UniqueFd file = make_memory_file(name.c_str());
   const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
   if (error != 0) {
     return host_error("no memory file to be had for the board's DRAM", error);

@@ -2,15 +2,15 @@
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <datum/base/service_thread.hpp>
 
 namespace datum::vfio_user {
 
@@ -37,15 +37,9 @@ ErrorCode code_of(std::uint32_t number) {
   }
 }
 
-/// Signals are the application's: none of its handlers shall run on the channel's thread.
 std::thread start_without_signals(std::function<void()> work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(work));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
+  const BlockedSignals blocked;
+  return std::thread(std::move(work));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <linux/pci_regs.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -81,10 +82,18 @@ Status UserFunction::connect() {
   if (!socket) {
     return std::move(socket).error();
   }
-  channel_ = std::make_unique<Channel>(std::move(socket).value(), path_, [this](const Message& message) {
+  const auto answer = [this](const Message& message) {
     ServedMemory* const memory = answering_.load(std::memory_order_acquire);
     return memory == nullptr ? Channel::DmaAnswer{EFAULT, {}} : memory->answer(message);
-  });
+  };
+  try {
+    channel_ = std::make_unique<Channel>(std::move(socket).value(), path_, answer);
+  } catch (const std::system_error& error) {
+    return make_error(
+        ErrorCode::out_of_host_memory,
+        fmt::format("no thread to be had for the board at {}: {}", path_, error.code().message()),
+        "raise the limit of processes and threads (ulimit -u)");
+  }
   return {};
 }
 

@@ -5,9 +5,23 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <datum/base/unique_fd.hpp>
+
 namespace datum {
+
+/// An empty one that can be sealed; invalid: errno tells why. Never a standard descriptor: a program that has
+/// closed its own may go on to print, and that must not end in memory.
+[[nodiscard]] inline UniqueFd make_memory_file(const char* name) noexcept {
+  UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (file.valid() && file.get() <= STDERR_FILENO) {
+    file.reset(::fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  }
+  return file;
+}
 
 /// Gives the memory file `fd` its size. 0, or an errno. Beyond the process's limit of file size (ulimit -f),
 /// which counts for memory files too, it is EFBIG: the signal that goes with it, and that would end the

@@ -1,10 +1,13 @@
 // The plugin's table.
 
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "sim/backend.hpp"
+#include "tests/support/no_more_threads.hpp"
 
 namespace datum::sim {
 namespace {
@@ -41,6 +44,33 @@ TEST(SimulationBackends, open_a_board_under_its_whole_address) {
   const auto opened = backend("model").open("model:memory=16M,step");
   ASSERT_TRUE(opened);
   EXPECT_EQ((*opened)->info().address, "model:memory=16M,step");
+}
+
+TEST(SimulationBackends, let_nobody_print_into_the_memory_of_a_board) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard) {
+      ::close(standard);
+    }
+    const auto opened = backend("model").open("model:memory=16M,step");
+    bool printed = !opened;
+    for (int standard = STDIN_FILENO; standard <= STDERR_FILENO; ++standard) {
+      printed = ::write(standard, "x", 1) >= 0 || printed;
+    }
+    ::_exit(printed ? 1 : 0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(SimulationBackends, refuse_a_board_when_the_process_may_have_no_more_threads) {
+  const test::NoMoreThreads none;
+  const auto refused = backend("model").open("model:memory=16M");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::out_of_host_memory);
+  EXPECT_NE(refused.error().message.find("no thread"), std::string::npos) << refused.error().message;
+  EXPECT_TRUE(backend("model").open("model:memory=16M,step")) << "it needs none";
 }
 
 TEST(SimulationBackends, diagnose_says_why_a_board_does_not_open) {
