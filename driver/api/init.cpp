@@ -8,7 +8,9 @@
 #include "driver/api/result.hpp"
 #include "driver/api/tables/ddi_handle.hpp"
 #include "driver/api/tables/entry_points.hpp"
+#include "driver/memory/pinning.hpp"
 #include "driver/object/attitude.hpp"
+#include "driver/object/board_choice.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum::api {
@@ -25,15 +27,36 @@ void tell_once() {
   }
 }
 
-/// A value that means nothing is a mistake of whoever set it, and is told where that is read.
-void tell_of_unknown_attitude() {
+/// The sentence of a card that nobody named and that cannot be used: to be asked for with
+/// zeDriverGetLastErrorDescription, and here for who asked for a log. The other cards work.
+void tell_of_boards_left_out() {
   static constinit std::atomic<bool> told{false};
-  const char* const value = std::getenv(attitude_variable);
-  if (!is_attitude(value) && !told.exchange(true)) {
-    std::fprintf(
-        stderr,
-        "datum: %s is '%.64s', which means nothing: devices stay FPGAs; the value there is, is 'gpu'\n",
-        attitude_variable, value);
+  const bool print = std::getenv("DATUM_LOG") != nullptr && !told.exchange(true);
+  for (const Error& error : boards_left_out()) {
+    static_cast<void>(answer(error));
+    if (print) {
+      std::fprintf(stderr, "datum: %s\n", last_error_description());
+    }
+  }
+}
+
+/// A value that means nothing is a mistake of whoever set it, and is told where that is read.
+void tell_of_value(const char* variable, const char* value, const char* what_holds) {
+  std::fprintf(stderr, "datum: %s is '%.64s', which means nothing: %s\n", variable, value, what_holds);
+}
+
+void tell_of_unknown_values() {
+  static constinit std::atomic<bool> told{false};
+  const char* const attitude = std::getenv(attitude_variable);
+  const char* const pinning = std::getenv(pinning_variable);
+  if ((is_attitude(attitude) && is_pinning(pinning)) || told.exchange(true)) {
+    return;
+  }
+  if (!is_attitude(attitude)) {
+    tell_of_value(attitude_variable, attitude, "devices stay FPGAs; the value there is, is 'gpu'");
+  }
+  if (!is_pinning(pinning)) {
+    tell_of_value(pinning_variable, pinning, "copies pin ordinary memory; the values are 'on' and 'off'");
   }
 }
 
@@ -51,7 +74,8 @@ Result<Driver*> driver_of_process() {
 ze_result_t initialise() {
   const Result<Driver*> driver = driver_of_process();
   if (driver.ok()) {
-    tell_of_unknown_attitude();
+    tell_of_unknown_values();
+    tell_of_boards_left_out();
     return ZE_RESULT_SUCCESS;
   }
   static_cast<void>(answer(driver.error()));

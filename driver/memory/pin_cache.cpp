@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <iterator>
 #include <span>
 #include <sys/mman.h>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/pinning.hpp"
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
@@ -34,6 +37,10 @@ Error not_accessible(std::uint64_t first, std::uint64_t bytes, bool written, int
                fmt::format("{} bytes at {:#x} are neither memory of this driver nor {} memory of the process",
                            bytes, first, written ? "writable" : "readable"),
                {}};
+}
+
+bool lies_in_user_space(std::uint64_t address, std::uint64_t bytes) noexcept {
+  return bytes != 0 && address + bytes >= address && address + bytes <= (1ULL << 47U);
 }
 
 /// Kernels before 5.14 do not know the question that check_access asks, and answer as if the memory could not
@@ -68,10 +75,25 @@ Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess a
 
 }  // namespace
 
+PinCache::PinCache(AddressSpace& space, DmaMap& dma)
+    : space_(space), dma_(dma), serves_copies_(pins_ordinary_memory(std::getenv(pinning_variable))) {}
+
 PinCache::~PinCache() {
   while (!holds_.empty()) {
     unpin(holds_.begin()->first);
   }
+}
+
+Status PinCache::check(const void* pointer, std::uint64_t bytes, board::DmaAccess access) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  if (!lies_in_user_space(address, bytes)) {
+    return not_accessible(address, bytes, writes(access), 0);
+  }
+  const std::uint64_t first = align_down(address, small_page_bytes);
+  Status accessible = check_access(first, align_up(address + bytes, small_page_bytes) - first, access);
+  return accessible.ok() || accessible.error().code != ErrorCode::invalid_argument
+             ? accessible
+             : not_accessible(address, bytes, writes(access), accessible.error().errno_value);
 }
 
 Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access) {
@@ -86,12 +108,12 @@ Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes,
                                        bool read_only) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uint64_t granule = dma_.granule_bytes();
-  if (bytes == 0 || address + bytes < address || address + bytes > (1ULL << 47U)) {
+  if (!lies_in_user_space(address, bytes)) {
     return not_accessible(address, bytes, writes(access), 0);
   }
   const Pages pages{align_down(address, granule), align_up(address + bytes, granule)};
-  const std::scoped_lock lock(mutex_);
-  Result<std::vector<std::uint64_t>> held = hold(pages, access);
+  std::unique_lock lock(mutex_);
+  Result<std::vector<std::uint64_t>> held = hold(lock, pages, access);
   if (!held.ok()) {
     // Whole pages were refused; the caller knows only what it asked for.
     return held.error().code == ErrorCode::invalid_argument
@@ -117,7 +139,8 @@ Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes,
 
 Status PinCache::keep_read_only(const std::vector<std::uint64_t>& firsts) {
   for (const std::uint64_t first : firsts) {
-    if (writes(segments_.at(first).access)) {
+    // What another thread is at becomes writable.
+    if (const Segment& segment = segments_.at(first); writes(segment.access) || segment.under_way) {
       return make_error(
           ErrorCode::not_available,
           fmt::format("commands in flight write to the memory at {:#x}: it cannot become read-only now",
@@ -131,7 +154,9 @@ Status PinCache::keep_read_only(const std::vector<std::uint64_t>& firsts) {
   return {};
 }
 
-Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess access) {
+/// `lock` is let go while the kernel is at a segment, which may take long; who wants the same pages waits.
+Result<std::vector<std::uint64_t>> PinCache::hold(std::unique_lock<std::mutex>& lock, Pages pages,
+                                                  board::DmaAccess access) {
   std::vector<std::uint64_t> firsts;
   const auto failed = [&](Status status) {
     let_go(firsts);
@@ -146,16 +171,20 @@ Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess 
         next != segments_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > at;
     if (!covered) {
       const std::uint64_t gap_end = next == segments_.end() ? pages.end : std::min(pages.end, next->first);
-      if (Status added = add_segment({at, gap_end}, access); !added.ok()) {
+      if (Status added = add_segment(lock, {at, gap_end}, access); !added.ok()) {
         return failed(std::move(added));
       }
       next = segments_.upper_bound(at);
     }
     auto& [first, segment] = *std::prev(next);
+    if (segment.under_way) {
+      settled_.wait(lock);
+      continue;
+    }
     ++segment.pins;
     firsts.push_back(first);
     if (writes(access) && !writes(segment.access)) {
-      if (Status widened = widen_access(first, segment); !widened.ok()) {
+      if (Status widened = widen_access(lock, first, segment); !widened.ok()) {
         return failed(std::move(widened));
       }
     }
@@ -164,62 +193,102 @@ Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess 
   return firsts;
 }
 
-Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
+/// Does `work` on a segment that nobody else touches meanwhile, without the lock.
+template <class Work>
+Status PinCache::work_on(std::unique_lock<std::mutex>& lock, Segment& segment, const Work& work) {
+  segment.under_way = true;
+  lock.unlock();
+  const auto settle = [&] {
+    lock.lock();
+    segment.under_way = false;
+    settled_.notify_all();
+  };
+  try {
+    Status done = work();
+    settle();
+    return done;
+  } catch (...) {
+    settle();
+    throw;
+  }
+}
+
+Status PinCache::add_segment(std::unique_lock<std::mutex>& lock, Pages pages, board::DmaAccess access) {
+  const std::uint64_t bytes = pages.end - pages.first;
+  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0, 0, false}).first;
+  try {
+    Status added =
+        work_on(lock, entry->second, [&] { return map_segment(pages, access, entry->second.iova); });
+    if (!added.ok()) {
+      segments_.erase(entry);
+    }
+    return added;
+  } catch (...) {
+    segments_.erase(entry);
+    throw;
+  }
+}
+
+/// Makes the pages reachable; `iova` is where, afterwards.
+Status PinCache::map_segment(Pages pages, board::DmaAccess access, Iova& iova) {
   const std::uint64_t bytes = pages.end - pages.first;
   if (Status accessible = check_access(pages.first, bytes, access); !accessible.ok()) {
     return accessible;
   }
-  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0, 0}).first;
   // The board reads what it is to write as well: a copy may begin or end inside a word.
-  Result<Iova> iova = dma_.map(host_span(pages.first, bytes),
-                               writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
-  if (!iova.ok()) {
-    segments_.erase(entry);
-    if (iova.error().code == ErrorCode::insufficient_permissions) {
-      return not_accessible(pages.first, bytes, writes(access), iova.error().errno_value);
+  Result<Iova> mapped = dma_.map(host_span(pages.first, bytes),
+                                 writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
+  if (!mapped.ok()) {
+    if (mapped.error().code == ErrorCode::insufficient_permissions) {
+      return not_accessible(pages.first, bytes, writes(access), mapped.error().errno_value);
     }
-    return std::move(iova).error();
+    return std::move(mapped).error();
   }
-  entry->second.iova = *iova;
   PageTarget target;
   target.host = true;
-  target.iova = *iova;
-  if (Status mapped =
-          space_.map(DeviceVa{pages.first}, target, bytes, PageRights{.writable = writes(access)});
-      !mapped.ok()) {
-    dma_.unmap(*iova, bytes);
-    segments_.erase(entry);
-    return mapped;
+  target.iova = *mapped;
+  Status shown = space_.map(DeviceVa{pages.first}, target, bytes, PageRights{.writable = writes(access)});
+  if (!shown.ok()) {
+    dma_.unmap(*mapped, bytes);
+    return shown;
   }
+  iova = *mapped;
   return {};
 }
 
 /// Commands in flight go on reading meanwhile: the pages get a second address first, and lose the first one
 /// when no access uses it.
-Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
+Status PinCache::widen_access(std::unique_lock<std::mutex>& lock, std::uint64_t first, Segment& segment) {
   if (segment.read_only_pins != 0) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("the memory at {:#x} is read-only for the board", first));
   }
-  if (Status accessible = check_access(first, segment.bytes, board::DmaAccess::write); !accessible.ok()) {
+  Status widened =
+      work_on(lock, segment, [&] { return map_for_writing(first, segment.bytes, segment.iova); });
+  if (widened.ok()) {
+    segment.access = board::DmaAccess::read_write;
+  }
+  return widened;
+}
+
+/// Puts a second address of the pages, at which they may be written, in the place of `iova`.
+Status PinCache::map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova& iova) {
+  if (Status accessible = check_access(first, bytes, board::DmaAccess::write); !accessible.ok()) {
     return accessible;
   }
-  Result<Iova> iova = dma_.map(host_span(first, segment.bytes), board::DmaAccess::read_write);
-  if (!iova.ok()) {
-    return std::move(iova).error();
+  Result<Iova> mapped = dma_.map(host_span(first, bytes), board::DmaAccess::read_write);
+  if (!mapped.ok()) {
+    return std::move(mapped).error();
   }
   PageTarget target;
   target.host = true;
-  target.iova = *iova;
-  if (Status replaced = space_.replace(DeviceVa{first}, target, segment.bytes, PageRights{});
-      !replaced.ok()) {
+  target.iova = *mapped;
+  if (Status replaced = space_.replace(DeviceVa{first}, target, bytes, PageRights{}); !replaced.ok()) {
     // Which of the two the board uses is not known: both stay until the segment goes. That only happens to a
     // board that no longer answers.
     return replaced;
   }
-  dma_.unmap(segment.iova, segment.bytes);
-  segment.iova = *iova;
-  segment.access = board::DmaAccess::read_write;
+  dma_.unmap(std::exchange(iova, *mapped), bytes);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // System memory (malloc, stack, file mappings) that commands in flight may touch.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,16 +18,19 @@ class AddressSpace;
 class DmaMap;
 
 /// The pins of one address space. Pages are pinned whole, each at most once whoever asks for it, and appear
-/// in the space at the address that the application uses. Thread safe; calls wait for the board.
+/// in the space at the address that the application uses. Thread safe; calls wait for the board, and for the
+/// kernel over their own pages, but not over others.
 class PinCache {
  public:
   /// Both outlive it.
-  PinCache(AddressSpace& space, DmaMap& dma) : space_(space), dma_(dma) {}
+  PinCache(AddressSpace& space, DmaMap& dma);
 
   ~PinCache();
   PinCache(const PinCache&) = delete;
   PinCache& operator=(const PinCache&) = delete;
 
+  /// Whether the process itself may access the range that way; pins nothing. Errors are those of pin.
+  [[nodiscard]] static Status check(const void* pointer, std::uint64_t bytes, board::DmaAccess access);
   /// Makes the pages of [`pointer`, +`bytes`) reachable, at least with `access`, and returns a token for
   /// unpin. `bytes` > 0. The range must stay mapped until unpin. invalid_argument: nothing is mapped there,
   /// or not with that access. out_of_host_memory: limits of the system; nothing is pinned then.
@@ -36,6 +40,9 @@ class PinCache {
   Result<std::uint64_t> pin_read_only(const void* pointer, std::uint64_t bytes);
   /// Returns when the board can no longer reach what no other pin holds.
   void unpin(std::uint64_t token) noexcept;
+
+  /// Whether copies are to pin what they use; else they go through memory of the driver's (DATUM_PINNING).
+  [[nodiscard]] bool serves_copies() const noexcept { return serves_copies_; }
 
   /// Pages that are pinned now.
   [[nodiscard]] std::uint64_t pinned_bytes();
@@ -49,6 +56,7 @@ class PinCache {
     board::DmaAccess access = board::DmaAccess::read;
     std::uint64_t pins = 0;
     std::uint64_t read_only_pins = 0;  ///< of them; while there are any the access stays as it is
+    bool under_way = false;            ///< the kernel is at it; it is nobody else's until that is over
   };
 
   struct Hold {
@@ -65,15 +73,22 @@ class PinCache {
 
   Result<std::uint64_t> pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
                                bool read_only);
-  Result<std::vector<std::uint64_t>> hold(Pages pages, board::DmaAccess access);
+  Result<std::vector<std::uint64_t>> hold(std::unique_lock<std::mutex>& lock, Pages pages,
+                                          board::DmaAccess access);
   Status keep_read_only(const std::vector<std::uint64_t>& firsts);
-  Status add_segment(Pages pages, board::DmaAccess access);
-  Status widen_access(std::uint64_t first, Segment& segment);
+  template <class Work>
+  Status work_on(std::unique_lock<std::mutex>& lock, Segment& segment, const Work& work);
+  Status add_segment(std::unique_lock<std::mutex>& lock, Pages pages, board::DmaAccess access);
+  Status map_segment(Pages pages, board::DmaAccess access, Iova& iova);
+  Status widen_access(std::unique_lock<std::mutex>& lock, std::uint64_t first, Segment& segment);
+  Status map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova& iova);
   void let_go(const std::vector<std::uint64_t>& firsts) noexcept;
 
   AddressSpace& space_;
   DmaMap& dma_;
+  bool serves_copies_;
   std::mutex mutex_;
+  std::condition_variable settled_;  ///< a segment is no longer under way
   Segments segments_;
   std::uint64_t next_token_ = 1;
   std::map<std::uint64_t, Hold> holds_;  ///< by token

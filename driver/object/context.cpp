@@ -145,6 +145,12 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
                       address));
     }
     PinCache& pins = *pins_[index_of(device)];
+    if (!pins.serves_copies()) {
+      Status usable = PinCache::check(pointer, bytes, access);
+      return usable.ok() ? make_error(ErrorCode::out_of_host_memory,
+                                      "ordinary memory is not pinned, because DATUM_PINNING is 'off'")
+                         : std::move(usable).error();
+    }
     Result<std::uint64_t> token = pins.pin(pointer, bytes, access);
     if (!token.ok()) {
       return std::move(token).error();

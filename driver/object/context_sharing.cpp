@@ -180,10 +180,17 @@ Result<std::uint64_t> Context::share(const void* pointer) {
 /// Device memory of one board for commands of another, at its own address: exported by the one, mapped by the
 /// other. It stays so until it is freed.
 Status Context::show_to_peer(Device& user, const Allocation& allocation) {
-  if (allocation.imported || allocation.external || !user.can_access(*allocation.device)) {
+  if (!user.can_access(*allocation.device)) {
+    return make_error(
+        ErrorCode::unsupported_feature,
+        fmt::format("the memory at {:#x} belongs to another device, and there is no way to it from this one",
+                    allocation.base),
+        "zeDeviceCanAccessPeer tells; copy through host memory");
+  }
+  if (allocation.imported || allocation.external) {
     return make_error(
         ErrorCode::invalid_argument,
-        fmt::format("the memory at {:#x} belongs to another device, which this one cannot access",
+        fmt::format("the memory at {:#x} was imported for another device, and is seen by that one alone",
                     allocation.base));
   }
   const std::scoped_lock lock(sharing_mutex_);

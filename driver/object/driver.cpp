@@ -12,6 +12,7 @@
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/host_pool.hpp"
+#include "driver/object/board_choice.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/process_life.hpp"
@@ -24,15 +25,10 @@ namespace {
 struct Current {
   std::uint32_t life = 0;
   Driver* driver = nullptr;
+  std::vector<Error> left_out;
 };
 
 constinit std::atomic<const Current*> current{nullptr};
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const auto first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view{}
-                                         : text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 /// "rtl", "rtl:seed=7" and "vfio:0000:03:00.0" begin an address; "latency=10" and "step" continue one.
 bool begins_address(std::string_view piece) noexcept {
@@ -50,6 +46,17 @@ void introduce_stepped_boards(const std::vector<std::unique_ptr<Device>>& device
     }
     device->board().hub().set_stepped_neighbours(std::move(neighbours));
   }
+}
+
+/// Boards that were asked for must all be there; of cards that nobody named, one that cannot be opened leaves
+/// its reason in `left_out`.
+Result<std::unique_ptr<Driver>> open_driver(const std::vector<std::string>& addresses, bool named,
+                                            std::vector<Error>& left_out) {
+  if (named) {
+    return Driver::open(addresses);
+  }
+  Result<std::vector<std::unique_ptr<Board>>> boards = open_usable_boards(addresses, left_out);
+  return boards.ok() ? Driver::create(std::move(*boards)) : std::move(boards).error();
 }
 
 }  // namespace
@@ -152,6 +159,12 @@ Driver* current_driver() noexcept {
   return known != nullptr && known->life == process_life() ? known->driver : nullptr;
 }
 
+std::span<const Error> boards_left_out() noexcept {
+  return current_driver() != nullptr
+             ? std::span<const Error>(current.load(std::memory_order_acquire)->left_out)
+             : std::span<const Error>();
+}
+
 Result<Driver*> ensure_driver() {
   if (Driver* driver = current_driver()) {
     return driver;
@@ -161,24 +174,29 @@ Result<Driver*> ensure_driver() {
     return driver;
   }
   const char* wish = std::getenv("DATUM_BOARDS");
-  const std::vector<std::string> addresses =
-      wish != nullptr && *wish != '\0' ? split_board_addresses(wish) : default_boards();
+  const bool named = wish != nullptr && *wish != '\0';
+  const std::vector<std::string> addresses = named ? split_board_addresses(wish) : default_boards();
   if (addresses.empty()) {
     return make_error(
         ErrorCode::uninitialized, "no board is bound to VFIO and none is named in DATUM_BOARDS",
         "'datum doctor' tells what keeps a card from being used; DATUM_BOARDS=rtl takes a simulated board");
   }
+  const Result<std::vector<std::string>> visible = visible_boards(addresses, std::getenv(affinity_variable));
+  if (!visible.ok()) {
+    return visible.error();
+  }
   begin_process_life();
   trace::start_if_wanted();
   const std::uint64_t begin_ns = trace::now_ns();
-  Result<std::unique_ptr<Driver>> opened = Driver::open(addresses);
+  std::vector<Error> left_out;
+  Result<std::unique_ptr<Driver>> opened = open_driver(*visible, named, left_out);
   if (trace::on()) {
     trace::note_span(trace::Kind::span, "open boards", begin_ns, 0, {});
   }
   if (!opened.ok()) {
     return std::move(opened).error();
   }
-  auto* fresh = new Current{process_life(), opened->get()};
+  auto* fresh = new Current{process_life(), opened->get(), std::move(left_out)};
   current.store(fresh, std::memory_order_release);
   return std::move(*opened).release();
 }

@@ -22,6 +22,7 @@ std::vector<datum::test::Scenario> scenarios() {
       {"init_fails_without_descriptors", scenario_init_fails_without_descriptors},
       {"init_fails_without_address_space", scenario_init_fails_without_address_space},
       {"init_and_copy", scenario_init_and_copy},
+      {"print_memory_sizes", scenario_print_memory_sizes},
       {"fork_then_use_parents_handles", scenario_fork_then_use_parents_handles},
       {"fork_then_initialise_again", scenario_fork_then_initialise_again},
       {"exit_with_objects_alive", scenario_exit_with_objects_alive},

@@ -18,6 +18,7 @@ int scenario_init_fails_without_a_word();
 int scenario_init_fails_without_descriptors();
 int scenario_init_fails_without_address_space();
 int scenario_init_and_copy();
+int scenario_print_memory_sizes();
 
 int scenario_fork_then_use_parents_handles();
 int scenario_fork_then_initialise_again();

@@ -128,7 +128,51 @@ TEST(BoardChoicePlugin, given_too_little_address_space_when_initialised_then_the
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }
 
+/// A mask of devices, and the devices that are seen of three boards with 16, 32 and 64 MiB.
+struct Mask {
+  const char* value;
+  const char* sizes_mib;
+};
+
+TEST(BoardChoicePlugin, given_three_boards_and_a_mask_when_initialised_then_exactly_those_are_seen_in_order) {
+  for (const Mask& mask : {Mask{"0", "16"}, Mask{"1", "32"}, Mask{"2", "64"}, Mask{"0,1", "16 32"},
+                           Mask{"2,0", "16 64"}, Mask{"1,2", "32 64"}, Mask{"2,1,0", "16 32 64"}}) {
+    const ChildOutcome outcome = run_scenario_in_child(
+        "print_memory_sizes", {{"DATUM_BOARDS", "model:memory=16M,model:memory=32M,model:memory=64M"},
+                               {"ZE_AFFINITY_MASK", mask.value}});
+    EXPECT_TRUE(outcome.succeeded()) << mask.value << ": " << outcome.describe();
+    EXPECT_EQ(std::string(mask.sizes_mib) + "\n", outcome.output) << mask.value;
+  }
+}
+
+TEST(BoardChoicePlugin,
+     given_a_mask_that_means_nothing_when_initialised_then_there_is_no_driver_and_one_line) {
+  for (const char* mask : {"1", "zebra"}) {
+    const ChildOutcome outcome =
+        run_scenario_in_child("init_fails", {{"DATUM_BOARDS", "model:"}, {"ZE_AFFINITY_MASK", mask}});
+    EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+    EXPECT_NE(std::string::npos, outcome.errors.find(std::string("ZE_AFFINITY_MASK is '") + mask + "'"))
+        << outcome.errors;
+    EXPECT_EQ(1, std::count(outcome.errors.begin(), outcome.errors.end(), '\n')) << outcome.errors;
+  }
+}
+
 }  // namespace
+
+int scenario_print_memory_sizes() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const char* separator = "";
+  for (const ze_device_handle_t device : session().devices) {
+    std::uint32_t count = 1;
+    ze_device_memory_properties_t memory{};
+    memory.stype = ZE_STRUCTURE_TYPE_DEVICE_MEMORY_PROPERTIES;
+    SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeDeviceGetMemoryProperties(device, &count, &memory));
+    std::printf("%s%llu", separator, static_cast<unsigned long long>(memory.totalSize >> 20U));
+    separator = " ";
+  }
+  std::printf("\n");
+  return 0;
+}
 
 int scenario_init_fails() {
   SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, zeInit(0));

@@ -1,6 +1,6 @@
-"""Runs a command with DATUM_BOARDS naming a board that a server of its own serves.
+"""Runs a command with DATUM_BOARDS naming boards that a server of its own serves.
 
-usage: with_served_board.py DATUM_BOARD BOARD COMMAND [ARGUMENT]...
+usage: with_served_board.py DATUM_BOARD BOARD[+BOARD]... COMMAND [ARGUMENT]...
 """
 
 import os
@@ -14,21 +14,27 @@ def main(arguments: list[str]) -> int:
     if len(arguments) < 3:
         print(__doc__.strip(), file=sys.stderr)
         return 2
-    program, board, *command = arguments
+    program, boards, *command = arguments
     with tempfile.TemporaryDirectory(prefix="datum-") as folder:
-        path = Path(folder) / "board"
-        server = subprocess.Popen([program, "--board", board, "--socket", str(path)], stdout=subprocess.PIPE, text=True)
+        paths, options = [], []
+        for number, board in enumerate(boards.split("+")):
+            paths.append(Path(folder) / f"board{number}")
+            options += ["--board", board, "--socket", str(paths[-1])]
+        server = subprocess.Popen([program, *options], stdout=subprocess.PIPE, text=True)
         try:
-            line = server.stdout.readline()
-            if " listens at " not in line:
-                print(f"the server does not start: {line!r}", file=sys.stderr)
-                return 1
-            status = subprocess.run(command, env=os.environ | {"DATUM_BOARDS": f"vfio-user:{path}"}, check=False).returncode
+            for _ in paths:
+                line = server.stdout.readline()
+                if " listens at " not in line:
+                    print(f"the server does not start: {line!r}", file=sys.stderr)
+                    return 1
+            served = ",".join(f"vfio-user:{path}" for path in paths)
+            status = subprocess.run(command, env=os.environ | {"DATUM_BOARDS": served}, check=False).returncode
         finally:
             server.terminate()
             ended = server.wait()
-        if ended != 0 or path.exists():
-            print(f"the server ended with {ended}, its socket is {'still there' if path.exists() else 'gone'}", file=sys.stderr)
+        left = [str(path) for path in paths if path.exists()]
+        if ended != 0 or left:
+            print(f"the server ended with {ended}, and left {left or 'no socket'}", file=sys.stderr)
             return 1
         return status
 

@@ -35,17 +35,19 @@ void fail(Check& check, std::string finding, std::string cure) {
   check.cure = std::move(cure);
 }
 
-/// The driver's own word on why it declined; nothing: it did not speak, so it was not loaded.
-std::optional<std::string> word_of_driver(const std::string& errors) {
+/// The driver's own words, a sentence for each board that it could not use; empty: it did not speak, and if
+/// it declined it was not loaded.
+std::string words_of_driver(const std::string& errors) {
+  std::string words;
   for (std::size_t at = 0; at < errors.size();) {
     const std::size_t end = std::min(errors.find('\n', at), errors.size());
     const std::string line = errors.substr(at, end - at);
     if (line.starts_with(driver_prefix)) {
-      return line.substr(driver_prefix.size());
+      words += (words.empty() ? "" : "; ") + line.substr(driver_prefix.size());
     }
     at = end + 1;
   }
-  return std::nullopt;
+  return words;
 }
 
 using Json = nlohmann::json;
@@ -92,16 +94,20 @@ std::vector<Check> judge_child(const ChildEnd& end, const char* driver_list) {
   Check opened = blank_check(FurtherCheck::driver_opens_board);
   const bool ended = end.started && !end.timed_out && end.signal == 0;
   const Json object = parsed(end.output);
-  const std::optional<std::string> word = word_of_driver(end.errors);
+  const std::string words = words_of_driver(end.errors);
   const auto devices = object.find("devices");
   if (ended && end.exit_status == exit_well && devices != object.end() && devices->is_array() &&
       !devices->empty()) {
     pass(found, "the loader finds the driver");
     pass(opened, fmt::format("{} device{}: {}", devices->size(), devices->size() == 1 ? "" : "s",
                              names_of(*devices)));
-  } else if (ended && word) {
+    if (!words.empty()) {
+      opened.outcome = CheckOutcome::warning;
+      opened.finding += "; the driver says: " + words;
+    }
+  } else if (ended && !words.empty()) {
     pass(found, "the loader finds the driver");
-    fail(opened, *word, "name a board in DATUM_BOARDS, or mend what the checks above say of the card");
+    fail(opened, words, "name a board in DATUM_BOARDS, or mend what the checks above say of the card");
   } else if (const std::string no_loader = message_of(object, "message");
              ended && !no_loader.empty() && no_loader.find("loader cannot be") != std::string::npos) {
     fail(found, no_loader, message_of(object, "hint"));

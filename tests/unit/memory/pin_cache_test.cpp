@@ -1,5 +1,6 @@
 #include <optional>
 #include <sys/mman.h>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/pin_cache.hpp"
+#include "tests/fakes/held_function.hpp"
 #include "tests/unit/memory/model_board.hpp"
 #include "tests/unit/memory/table_walk.hpp"
 
@@ -157,6 +159,54 @@ TEST_F(PinCacheTest, given_pages_that_commands_write_when_pinned_read_only_then_
   pins_.unpin(writing);
   pins_.unpin(*pins_.pin_read_only(memory.data(), 2 * page));
   EXPECT_EQ(pins_.pinned_bytes(), 0U);
+}
+
+TEST_F(PinCacheTest, given_a_pin_that_the_kernel_is_slow_at_when_others_come_then_only_its_own_pages_wait) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  PinCache pins(*space_, slow_dma);
+  const Mapping memory = make_memory(8);
+  const std::uint64_t before = *pins.pin(memory.data() + 6 * page, page, DmaAccess::read);
+  slow.hold();
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::thread stuck([&] { first = *pins.pin(memory.data(), 2 * page, DmaAccess::read); });
+  slow.wait_until_one_is_held();
+  std::thread waits([&] { second = *pins.pin(memory.data() + page, page, DmaAccess::read); });
+  pins.unpin(*pins.pin(memory.data() + 6 * page, page, DmaAccess::read));
+  EXPECT_TRUE(reachable(memory.data() + 6 * page));
+  pins.unpin(before);
+  EXPECT_FALSE(reachable(memory.data() + 6 * page));
+  slow.let_go();
+  stuck.join();
+  waits.join();
+  EXPECT_EQ(pins.pinned_bytes(), 2 * page) << "the second found them pinned";
+  pins.unpin(first);
+  EXPECT_TRUE(reachable(memory.data() + page));
+  pins.unpin(second);
+  EXPECT_EQ(pins.pinned_bytes(), 0U);
+}
+
+TEST_F(PinCacheTest,
+       given_pages_that_are_slow_to_become_writable_when_pinned_read_only_then_that_is_refused) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  PinCache pins(*space_, slow_dma);
+  const Mapping memory = make_memory(2);
+  const std::uint64_t reading = *pins.pin(memory.data(), page, DmaAccess::read);
+  slow.hold();
+  std::uint64_t writing = 0;
+  std::thread stuck([&] { writing = *pins.pin(memory.data(), page, DmaAccess::write); });
+  slow.wait_until_one_is_held();
+  ErrorCode refusal = ErrorCode::unknown;
+  std::thread waits([&] { refusal = pins.pin_read_only(memory.data(), page).error().code; });
+  slow.let_go();
+  stuck.join();
+  waits.join();
+  EXPECT_EQ(refusal, ErrorCode::not_available);
+  pins.unpin(reading);
+  pins.unpin(writing);
+  EXPECT_EQ(pins.pinned_bytes(), 0U);
 }
 
 }  // namespace

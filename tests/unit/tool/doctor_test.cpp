@@ -127,6 +127,16 @@ TEST(ToolDoctorChild, given_devices_when_the_child_is_judged_then_both_checks_pa
   EXPECT_EQ(checks[1].finding, "2 devices: Board A, B");
 }
 
+TEST(ToolDoctorChild,
+     given_cards_that_were_left_out_when_the_child_is_judged_then_it_warns_with_each_sentence) {
+  const auto checks = tool::judge_child(
+      ended(0, R"({"devices": [{"name": "Board A"}]})", "datum: B is in use\nnoise\ndatum: C is gone\n"),
+      good_list);
+  EXPECT_EQ(checks[0].outcome, CheckOutcome::passed);
+  EXPECT_EQ(checks[1].outcome, CheckOutcome::warning);
+  EXPECT_EQ(checks[1].finding, "1 device: Board A; the driver says: B is in use; C is gone");
+}
+
 TEST(ToolDoctorChild, given_a_driver_that_declines_when_the_child_is_judged_then_the_loader_is_cleared) {
   const auto checks = tool::judge_child(ended(2, "{}", "noise\ndatum: no board is bound\n"), good_list);
   EXPECT_EQ(checks[0].outcome, CheckOutcome::passed);
