@@ -23,7 +23,7 @@ ALLOWED = {
     "rtl_model/verilated_runtime": [],
     "rtl_model/bench": ["include"],
     "tools": ["include"],
-    "tools/bench": ["tools", "include", "rtl_model/bench"],
+    "tools/bench": ["tools", "include", "rtl_model/bench", "vfio_backend"],
     "tools/datum": ["tools", "include", "vfio_backend", "driver/device"],
     "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
 }

@@ -18,6 +18,10 @@ std::vector<Figure> run_start_group();
 std::vector<Figure> run_any_recording_group();
 /// Recording and executing commands, host side, on model:, beside Intel's driver where it is there.
 std::vector<Figure> run_commands_group();
+/// What the driver adds to the kernel's calls on a card: mapping host memory, and small host allocations.
+std::vector<Figure> run_vfio_group();
+/// The kernel's map calls on the same card, by a program without the driver. A part of the vfio group.
+std::vector<Figure> run_bare_mapping_group();
 /// Cycles of the copy engine alone and of the whole board; exact.
 std::vector<Figure> run_rtl_group();
 /// What the simulation costs the host.

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
       {"commands", datum::bench::run_commands_group},
       {"rtl", datum::bench::run_rtl_group},
       {"sim", datum::bench::run_sim_group},
+      {"vfio", datum::bench::run_vfio_group},
+      {"bare-mapping", datum::bench::run_bare_mapping_group},
   };
 
   CLI::App app{"Measures Datum. Cycle counts are exact; times are medians of repetitions on this machine.",
@@ -28,7 +30,8 @@ int main(int argc, char** argv) {
   bool json = false;
   app.add_option(
          "GROUP", group,
-         "memory, commands, rtl or sim; any-driver and start are parts of memory, any-recording of commands")
+         "memory, commands, rtl, sim or vfio; any-driver and start are parts of memory, any-recording of "
+         "commands, bare-mapping of vfio")
       ->required()
       ->check(CLI::IsMember(groups));
   app.add_flag("--json", json, "print an array of objects instead of a table");
