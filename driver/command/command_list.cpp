@@ -5,6 +5,25 @@
 
 namespace datum {
 
+namespace {
+
+/// Ends what was recorded for one call, unless it stays.
+struct TakenBack {
+  RecordedCommands& recorded;
+  std::size_t commands;
+  std::size_t waits;
+  bool stays = false;
+
+  ~TakenBack() {
+    if (!stays) {
+      recorded.commands.resize(commands);
+      recorded.waits.resize(waits);
+    }
+  }
+};
+
+}  // namespace
+
 CommandList::CommandList(Context& context, Device& device) : context_(context), device_(device) {
   context_.add_child();
 }
@@ -98,6 +117,7 @@ Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
   }
   const std::size_t commands_before = recorded_.commands.size();
   const std::size_t waits_before = recorded_.waits.size();
+  TakenBack until_taken{recorded_, commands_before, waits_before};
   for (Event* event : waits) {
     recorded_.waits.emplace_back(event);
   }
@@ -115,12 +135,11 @@ Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
       named_.appended(static_cast<std::uint32_t>(commands_before),
                       static_cast<std::uint32_t>(recorded_.commands.size() - 1));
     }
+    until_taken.stays = true;
     return {};
   }
   const Batch batch{&recorded_, in_order_};
   Result<std::uint64_t> end = submitter_->submit(std::span(&batch, 1));
-  recorded_.commands.resize(commands_before);
-  recorded_.waits.resize(waits_before);
   if (!end) {
     return std::move(end).error();
   }

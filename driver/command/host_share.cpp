@@ -1,6 +1,8 @@
 // The host's share of the work of rings: feeding them, moving memory for them, calling functions; and the
 // worker that does it while nobody waits.
+#include <new>
 #include <system_error>
+#include <thread>
 
 #include <datum/base/service_thread.hpp>
 
@@ -18,12 +20,13 @@ namespace datum {
 /// thread would make the order of calls depend on how the host runs the two.
 void RingScheduler::Impl::serve() {
   pump();
-  if (device.board().hub().own_time() && host_needed.load(std::memory_order_acquire)) {
-    perform_steps(false);
+  const bool alone = worker_missing.load(std::memory_order_relaxed);
+  if ((alone || device.board().hub().own_time()) && host_needed.load(std::memory_order_acquire)) {
+    perform_steps(alone);
   }
 }
 
-/// Functions of the application are called by the worker in any case, as they may take any time.
+/// Functions of the application are called by the worker, as they may take any time, unless there is none.
 bool RingScheduler::Impl::needs_worker() {
   return device.board().hub().own_time() ? call_needed.load() : host_needed.load();
 }
@@ -37,8 +40,11 @@ void RingScheduler::Impl::want_worker() {
     try {
       const BlockedSignals blocked;
       worker = std::thread([this] { work(); });
+      worker_missing.store(false, std::memory_order_relaxed);
     } catch (const std::system_error&) {
-      return;  // no thread to be had: the work goes on whenever somebody waits or asks
+      // The process may have no more threads: whoever waits or asks does the host's share.
+      worker_missing.store(true, std::memory_order_relaxed);
+      return;
     }
   }
   worker_wanted.notify_one();
@@ -55,16 +61,20 @@ void RingScheduler::Impl::work() {
       continue;
     }
     lock.unlock();
-    Status waited = device.board().hub().wait(
-        [&] {
-          watch.look();
-          pump();
-          perform_steps(true);
-          return stopping.load() || !needs_worker();
-        },
-        worker_poll_ns());
-    if (!waited && waited.error().code != ErrorCode::not_ready) {
-      pump();  // the board is lost: ends everything, so that nothing is left for this thread
+    try {
+      Status waited = device.board().hub().wait(
+          [&] {
+            watch.look();
+            pump();
+            perform_steps(true);
+            return stopping.load() || !needs_worker();
+          },
+          worker_poll_ns());
+      if (!waited && waited.error().code != ErrorCode::not_ready) {
+        pump();  // the board is lost: ends everything, so that nothing is left for this thread
+      }
+    } catch (const std::bad_alloc&) {
+      std::this_thread::yield();  // what is left to do is done when there is memory again
     }
     lock.lock();
   }
@@ -81,6 +91,14 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
   if (performing.exchange(true)) {
     return;
   }
+
+  struct Ended {
+    std::atomic<bool>& flag;
+
+    ~Ended() { flag.store(false); }
+  };
+
+  const Ended at_the_end{performing};
   std::unique_lock lock(mutex);
   for (bool again = true; again;) {
     again = false;
@@ -90,13 +108,13 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
         continue;
       }
       HostSteps& steps = *stream->steps_;
+      Aftermath done;
+      done.releasing.push_back(stream);
       ++stream->releasing_;  // keeps the stream from being closed meanwhile
       lock.unlock();
       const bool answered = steps.perform(
           [this](Error error) { return failure_word(device, feeder.failures().add(std::move(error))); });
       lock.lock();
-      Aftermath done;
-      done.releasing.push_back(stream);
       feeder.released(done);
       if (!answered) {
         feeder.fail(*stream,
@@ -112,7 +130,6 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
       break;  // the list of active streams may have changed
     }
   }
-  performing.store(false);
 }
 
 }  // namespace datum

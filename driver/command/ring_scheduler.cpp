@@ -151,7 +151,8 @@ Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& strea
     error.message = "the queue failed before and takes no more work: " + error.message;
     return error;
   }
-  Result<std::uint64_t> end = impl_->feeder.submit(stream, submission, after);
+  Result<std::uint64_t> end =
+      impl_->settled_if_thrown(after, lock, [&] { return impl_->feeder.submit(stream, submission, after); });
   impl_->update_hints();
   impl_->settle(after, lock);
   lock.unlock();
@@ -236,7 +237,7 @@ void RingScheduler::Impl::pump() {
   last_thorough_ns = thorough ? now_ns : last_thorough_ns;
   Status health = thorough || device.board().is_lost() ? device.board().health() : Status{};
   if (health) {
-    feeder.advance(thorough, after);
+    settled_if_thrown(after, lock, [&] { feeder.advance(thorough, after); });
   }
   if (health && thorough) {
     if (std::optional<std::string> stuck = hang_check.look(device.board(), feeder.working_rings()); stuck) {

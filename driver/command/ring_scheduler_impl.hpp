@@ -23,6 +23,18 @@ struct RingScheduler::Impl {
   bool needs_worker();
   void perform_steps(bool with_calls);
   void settle(Aftermath& after, std::unique_lock<std::mutex>& lock);
+
+  /// What `step` has left to settle is settled as well where memory runs out in it: streams wait for that.
+  template <class Step>
+  decltype(auto) settled_if_thrown(Aftermath& after, std::unique_lock<std::mutex>& lock, Step&& step) {
+    try {
+      return step();
+    } catch (...) {
+      settle(after, lock);
+      throw;
+    }
+  }
+
   void update_hints();
   void want_worker();
   void work();
@@ -42,6 +54,7 @@ struct RingScheduler::Impl {
   std::mutex worker_mutex;  ///< of the thread's start and end
   std::condition_variable worker_wanted;
   std::thread worker;
+  std::atomic<bool> worker_missing{false};  ///< wanted, and the process may have no more threads
   std::atomic<bool> stopping{false};
 };
 

@@ -46,6 +46,7 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   if (submission.items.empty()) {
     return before;
   }
+  active_.reserve(active_.size() + 1);  // may run out of memory, and nothing is taken yet
   // Whoever waits for the stream is woken at its end.
   submission.items.back().descriptor.set_flag_complete(true).set_flag_interrupt(true);
   for (SubmittedKeep& kept : submission.keeps) {
@@ -138,8 +139,8 @@ void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {
     any = true;
   }
   if (any) {
-    ++stream.releasing_;
     after.releasing.push_back(&stream);
+    ++stream.releasing_;
   }
   if (stream.releasing_ == 0) {
     stream.retired_.store(stream.completed_, std::memory_order_release);

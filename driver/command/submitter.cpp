@@ -7,6 +7,18 @@
 
 namespace datum {
 
+namespace {
+
+/// What was not submitted, whatever the reason, must not go with the next submission. What was is gone
+/// already.
+struct ClearedAtEnd {
+  Submission& submission;
+
+  ~ClearedAtEnd() { submission.clear(); }
+};
+
+}  // namespace
+
 Submitter::Submitter(Context& context, Device& device, QueueRank rank)
     : device_(device), stream_(device.rings().open_stream(context, rank)) {
   context.add_child();
@@ -18,25 +30,20 @@ Result<std::uint64_t> Submitter::submit(std::span<const Batch> batches) {
   const std::lock_guard lock(mutex_);
   // Work that has ended meanwhile gives back its pins before new ones are taken.
   device_.rings().pump();
+  const ClearedAtEnd cleared{submission_};
   Lowering lowering(device_, stream_, submission_);
-  Status lowered;
   for (const Batch& batch : batches) {
     for (const Command& command : batch.commands->commands) {
-      lowered = lowering.lower(*batch.commands, command, batch.in_order);
-      if (!lowered) {
-        submission_.clear();
+      if (Status lowered = lowering.lower(*batch.commands, command, batch.in_order); !lowered) {
         return std::move(lowered).error();
       }
     }
   }
   if (Status committed = lowering.commit(); !committed) {
-    submission_.clear();
     return std::move(committed).error();
   }
   Result<std::uint64_t> end = device_.rings().submit(stream_, submission_);
-  if (!end) {
-    submission_.clear();
-  } else if (!submission_.points.empty()) {
+  if (end && !submission_.points.empty()) {
     submission_.follow_points(lowering.counters());
   }
   return end;

@@ -62,7 +62,7 @@ struct Range {
 /// What one commit brings to the board.
 struct Batch {
   std::uint64_t version = 0;
-  std::vector<std::pair<std::uint64_t, std::vector<PageRun>>> to_clear;
+  std::map<std::uint64_t, std::vector<PageRun>> to_clear;
   TableWrites writes;
   std::vector<Range> owed;
   std::vector<std::shared_ptr<void>> retired;
@@ -191,14 +191,10 @@ Batch AddressSpace::Impl::take_batch() {
   batch.version = changes.load(std::memory_order_acquire);
   // What may run out of memory comes first, so that nothing is lost when it does.
   batch.owed.reserve(most_ranges);
-  batch.to_clear.reserve(to_clear.size());
   batch.writes = tables->take_changes();
   batch.owed.swap(owed);
   batch.retired.swap(retired);
-  for (auto& entry : to_clear) {
-    batch.to_clear.emplace_back(entry.first, std::move(entry.second));
-  }
-  to_clear.clear();
+  batch.to_clear.swap(to_clear);
   return batch;
 }
 
@@ -239,17 +235,17 @@ Status AddressSpace::Impl::bring(const Batch& batch) {
   return {};
 }
 
+/// Needs memory only for what was retired meanwhile.
 void AddressSpace::Impl::put_back(Batch batch) {
   const std::scoped_lock lock(mutex);
   tables->put_back(batch.writes);
   for (const Range& range : batch.owed) {
     range.bytes == 0 ? owed.assign(1, Range{}) : owe(range);
   }
+  to_clear.merge(batch.to_clear);
+  batch.retired.swap(retired);
   retired.insert(retired.end(), std::make_move_iterator(batch.retired.begin()),
                  std::make_move_iterator(batch.retired.end()));
-  for (auto& entry : batch.to_clear) {
-    to_clear.emplace(entry.first, std::move(entry.second));
-  }
 }
 
 AddressSpace::AddressSpace() = default;
@@ -375,7 +371,14 @@ Status AddressSpace::commit() {
     const std::scoped_lock lock(impl.mutex);
     batch = impl.take_batch();
   }
-  if (Status brought = impl.bring(batch); !brought.ok()) {
+  Status brought;
+  try {
+    brought = impl.bring(batch);
+  } catch (...) {
+    impl.put_back(std::move(batch));
+    throw;
+  }
+  if (!brought.ok()) {
     impl.put_back(std::move(batch));
     return brought;
   }

@@ -56,11 +56,17 @@ BrokerAddress ExportTable::broker_address() {
 void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
   const IpcToken token = file->identity().token;
   const IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
+  std::shared_ptr<ExportedFile> shared = std::move(file);
   const std::scoped_lock lock(mutex_);
-  Entry& entry = files_[allocation_id];
-  by_token_.insert_or_assign(token, &entry);
-  entry.handle = encode(handle);
-  entry.file = std::move(file);
+  const auto place = files_.try_emplace(allocation_id).first;
+  try {
+    by_token_.insert_or_assign(token, &place->second);
+  } catch (...) {
+    files_.erase(place);  // an entry without a file is none
+    throw;
+  }
+  place->second.handle = encode(handle);
+  place->second.file = std::move(shared);
 }
 
 bool ExportTable::has(std::uint64_t allocation_id) const {

@@ -324,27 +324,24 @@ TableWrites PageTables::take_changes() {
   return writes;
 }
 
-PageTable* PageTables::find_table(DeviceAddress page) noexcept {
-  std::vector<PageTable*> left{root_.get()};
-  while (!left.empty()) {
-    PageTable* table = left.back();
-    left.pop_back();
-    if (table->page == page) {
-      return table;
-    }
-    for (unsigned index = 0; table->children && index < PageTable::entry_count; ++index) {
-      if (PageTable* child = child_of(*table, index)) {
-        left.push_back(child);
+PageTable* PageTables::find_table(PageTable& table, DeviceAddress page) noexcept {
+  if (table.page == page) {
+    return &table;
+  }
+  for (unsigned index = 0; table.children && index < PageTable::entry_count; ++index) {
+    if (PageTable* child = child_of(table, index)) {
+      if (PageTable* found = find_table(*child, page)) {
+        return found;
       }
     }
   }
   return nullptr;
 }
 
-void PageTables::put_back(const TableWrites& writes) {
+void PageTables::put_back(const TableWrites& writes) noexcept {
   for (const TableWrites::Piece& piece : writes.pieces) {
     const std::uint64_t page = align_down(piece.at.offset_bytes, small_page_bytes);
-    if (PageTable* table = find_table({page, piece.at.ordinal})) {
+    if (PageTable* table = find_table(*root_, {page, piece.at.ordinal})) {
       const auto first = static_cast<unsigned>((piece.at.offset_bytes - page) / sizeof(std::uint64_t));
       mark_dirty(*table, first, first + static_cast<unsigned>(piece.count));
     }

@@ -70,7 +70,7 @@ class PageTables {
   /// What changed since the last call; from here on the board may have seen it.
   TableWrites take_changes();
   /// The next take_changes gives the writes again: they did not all reach the board.
-  void put_back(const TableWrites& writes);
+  void put_back(const TableWrites& writes) noexcept;
 
   [[nodiscard]] bool has_unused_tables() const noexcept { return !unused_tables_.empty(); }
 
@@ -91,7 +91,7 @@ class PageTables {
   void drop_empty_child(PageTable& table, unsigned index);
   void free_pages(PageTable& table) noexcept;
   void mark_dirty(PageTable& table, unsigned first, unsigned end) noexcept;
-  PageTable* find_table(DeviceAddress page) noexcept;
+  static PageTable* find_table(PageTable& table, DeviceAddress page) noexcept;
 
   DeviceHeap& heap_;
   std::unique_ptr<PageTable> root_;

@@ -1,8 +1,25 @@
 #include "driver/memory/range_allocator.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace datum {
+namespace {
+
+/// Another extent for a free range, in the memory that its entries have: nothing can fail.
+template <class ByAddress, class BySize>
+void change(ByAddress& by_address, BySize& by_size, typename ByAddress::iterator range, std::uint64_t first,
+            std::uint64_t bytes) noexcept {
+  auto size_entry = by_size.extract({range->second, range->first});
+  auto address_entry = by_address.extract(range);
+  size_entry.value() = {bytes, first};
+  address_entry.key() = first;
+  address_entry.mapped() = bytes;
+  by_size.insert(std::move(size_entry));
+  by_address.insert(std::move(address_entry));
+}
+
+}  // namespace
 
 void RangeAllocator::insert(std::uint64_t first, std::uint64_t bytes) {
   const auto entry = by_address_.emplace(first, bytes).first;
@@ -25,22 +42,22 @@ void RangeAllocator::release(std::uint64_t first, std::uint64_t bytes) {
   if (bytes == 0) {
     return;
   }
-  std::uint64_t merged_first = first;
-  std::uint64_t merged_bytes = bytes;
   const auto after = by_address_.lower_bound(first);
-  if (after != by_address_.begin()) {
-    const auto before = std::prev(after);
-    if (before->first + before->second == first) {
-      merged_first = before->first;
-      merged_bytes += before->second;
-      remove(before);
-    }
+  const auto before = after != by_address_.begin() ? std::prev(after) : by_address_.end();
+  const bool joins_before = before != by_address_.end() && before->first + before->second == first;
+  const bool joins_after = after != by_address_.end() && after->first == first + bytes;
+  const std::uint64_t end = joins_after ? after->first + after->second : first + bytes;
+  if (!joins_before && !joins_after) {
+    insert(first, bytes);
+    return;
   }
-  if (after != by_address_.end() && after->first == first + bytes) {
-    merged_bytes += after->second;
+  const std::uint64_t begin = joins_before ? before->first : first;
+  const auto kept = joins_before ? before : after;
+  if (joins_before && joins_after) {
     remove(after);
   }
-  insert(merged_first, merged_bytes);
+  free_bytes_ += end - begin - kept->second;
+  change(by_address_, by_size_, kept, begin, end - begin);
 }
 
 std::optional<std::uint64_t> RangeAllocator::take(std::uint64_t bytes, std::uint64_t alignment) {
@@ -76,13 +93,16 @@ void RangeAllocator::cut(ByAddress::iterator range, std::uint64_t first, std::ui
   const auto [range_first, range_bytes] = *range;
   const std::uint64_t lead = first - range_first;
   const std::uint64_t tail = range_bytes - lead - bytes;
-  remove(range);
-  if (lead != 0) {
-    insert(range_first, lead);
+  if (lead == 0 && tail == 0) {
+    remove(range);
+    return;
   }
-  if (tail != 0) {
-    insert(first + bytes, tail);
+  if (lead != 0 && tail != 0) {
+    insert(first + bytes, tail);  // may run out of memory, and nothing has changed yet
   }
+  const std::uint64_t left = lead != 0 ? lead : tail;
+  free_bytes_ -= range_bytes - left;
+  change(by_address_, by_size_, range, lead != 0 ? range_first : first + bytes, left);
 }
 
 }  // namespace datum

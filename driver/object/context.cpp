@@ -78,7 +78,7 @@ Status Context::build() {
 Context::~Context() {
   unregister_handle(handle_);
   end_virtual_space();
-  std::vector<std::shared_ptr<MemoryBacking>> freed;
+  BackingList freed;
   while (MemoryBacking* backing = allocations_.first()) {
     std::optional<Allocation> allocation = driver_.registry().erase(backing->base(), this);
     if (!allocation) {
@@ -91,7 +91,7 @@ Context::~Context() {
     if (backing->pinned()) {
       allocations_.remove(*backing);
     } else {
-      freed.push_back(allocations_.remove(*backing));
+      freed.add(allocations_.remove(*backing));
     }
   }
   pins_.clear();
@@ -100,6 +100,9 @@ Context::~Context() {
   }
   idle_.clear();
   spaces_.clear();  // the board has forgotten the spaces from here on; then the memory goes
+  while (MemoryBacking* backing = freed.first()) {
+    freed.remove(*backing);
+  }
 }
 
 std::size_t Context::index_of(const Device& device) const noexcept {

@@ -1,58 +1,11 @@
 // Appending and executing take no memory once they have been done before.
-#include <cstdlib>
-#include <new>
-
+#include "tests/unit/command/allocations.hpp"
 #include "tests/unit/command/model_bench.hpp"
-
-namespace {
-
-thread_local bool counting = false;
-thread_local unsigned allocations = 0;
-
-void* counted(std::size_t bytes) {
-  if (counting) {
-    ++allocations;
-  }
-  void* memory = std::malloc(bytes);
-  if (memory == nullptr) {
-    throw std::bad_alloc();
-  }
-  return memory;
-}
-
-}  // namespace
-
-// NOLINTBEGIN(misc-new-delete-overloads): the aligned forms are not counted
-void* operator new(std::size_t bytes) { return counted(bytes); }
-
-void* operator new[](std::size_t bytes) { return counted(bytes); }
-
-// Not inline: where g++ inlines these but not the others, it takes free() for the wrong partner of new.
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-
-[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
-
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
-
-// NOLINTEND(misc-new-delete-overloads)
 
 namespace datum::test {
 namespace {
 
-class AllocationTest : public ModelBench {
- protected:
-  /// Allocations of this thread in `work`.
-  template <class Work>
-  static unsigned count(Work&& work) {
-    allocations = 0;
-    counting = true;
-    work();
-    counting = false;
-    return allocations;
-  }
-};
+class AllocationTest : public ModelBench {};
 
 TEST_F(AllocationTest, given_a_list_that_was_recorded_before_when_recorded_anew_then_appends_take_no_memory) {
   Owned<EventPool> events = pool(2);
@@ -70,7 +23,7 @@ TEST_F(AllocationTest, given_a_list_that_was_recorded_before_when_recorded_anew_
     ASSERT_TRUE(recorded->reset().ok());
   };
   record();
-  EXPECT_EQ(count(record), 0U);
+  EXPECT_EQ(count_allocations(record), 0U);
 }
 
 TEST_F(AllocationTest,
@@ -89,7 +42,7 @@ TEST_F(AllocationTest,
     ASSERT_TRUE(now->synchronize(patience_ns).ok());
   };
   work();
-  const unsigned taken = count(work);
+  const unsigned taken = count_allocations(work);
   EXPECT_LE(taken, 0U) << "allocations in 50 appends and waits";
 }
 
@@ -112,7 +65,7 @@ TEST_F(AllocationTest,
     }
   };
   work();
-  EXPECT_EQ(count(work), 0U);
+  EXPECT_EQ(count_allocations(work), 0U);
 }
 
 }  // namespace

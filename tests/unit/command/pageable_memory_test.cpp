@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "driver/command/host_function_command.hpp"
+#include "tests/support/no_more_threads.hpp"
 #include "tests/unit/command/counting_function.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
@@ -193,6 +195,41 @@ TEST_F(
   Status ended = now->synchronize(patience_ns);
   EXPECT_EQ(code(ended), ErrorCode::unknown);
   EXPECT_NE(ended.error().message.find("could not be read"), std::string::npos) << ended.error().message;
+}
+
+TEST_F(StagedMemoryTest,
+       given_a_process_that_may_have_no_more_threads_when_waited_for_then_who_waits_stages) {
+  const Bytes bytes = pattern(too_much, 8);
+  Bytes back(too_much);
+  void* memory = device_memory(too_much);
+  Owned<CommandList> now = immediate();
+  const NoMoreThreads none;
+  ASSERT_TRUE(succeeded(now->append(copy(memory, bytes.data(), too_much), nullptr, {})));
+  ASSERT_TRUE(succeeded(now->append(copy(back.data(), memory, too_much), nullptr, {})));
+  ASSERT_TRUE(succeeded(now->synchronize(patience_ns)));
+  EXPECT_TRUE(back == bytes);
+}
+
+TEST_F(PageableMemoryTest,
+       given_a_process_that_may_have_no_more_threads_when_an_event_is_asked_for_then_functions_are_called) {
+  int calls = 0;
+  const HostFunctionCommand count{[](void* counter) { ++*static_cast<int*>(counter); }, &calls};
+  Owned<EventPool> events = pool(1);
+  Owned<Event> done = event(*events);
+  Owned<CommandList> now = immediate();
+  {
+    const NoMoreThreads none;
+    ASSERT_TRUE(succeeded(now->append(count, nullptr, {})));
+    ASSERT_TRUE(succeeded(now->append(count, done.get(), {})));
+    for (int look = 0; look < 20'000 && code(done->query()) == ErrorCode::not_ready; ++look) {
+      ::usleep(1000);
+    }
+    EXPECT_TRUE(succeeded(done->query()));
+    EXPECT_EQ(calls, 2);
+  }
+  ASSERT_TRUE(succeeded(now->append(count, nullptr, {})));
+  ASSERT_TRUE(succeeded(now->synchronize(patience_ns)));
+  EXPECT_EQ(calls, 3) << "with a worker again";
 }
 
 }  // namespace

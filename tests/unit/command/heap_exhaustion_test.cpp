@@ -1,0 +1,105 @@
+// Each allocation of a call fails in turn: the call may fail, and the next one does what it is asked for and
+// nothing that was asked before.
+#include <new>
+
+#include "tests/unit/command/allocations.hpp"
+#include "tests/unit/command/model_bench.hpp"
+
+namespace datum::test {
+namespace {
+
+class HeapExhaustionTest : public ModelBench {
+ protected:
+  template <class Work>
+  static void fail_each_allocation_of(Work&& work) {
+    constexpr unsigned most = 500;
+    unsigned number = 1;
+    for (bool failed = true; failed; ++number) {
+      failed = fail_allocation(number, [&] {
+        try {
+          static_cast<void>(work());
+        } catch (const std::bad_alloc&) {
+          // the API's boundary makes OUT_OF_HOST_MEMORY of it
+        }
+      });
+      const Status after = work();
+      ASSERT_TRUE(after.ok()) << "after allocation " << number << " had failed: " << after.error().message;
+      ASSERT_LT(number, most);
+    }
+    EXPECT_GT(number, 2U) << "it takes no memory, and nothing was tried";
+  }
+
+  static Status copy_and_synchronize(CommandList& list, void* to, const void* from, std::uint64_t bytes) {
+    if (Status appended = list.append(copy(to, from, bytes), nullptr, {}); !appended) {
+      return appended;
+    }
+    const Undisturbed wait;
+    return list.synchronize(patience_ns);
+  }
+
+  /// Memory that goes when the scope ends, whatever fails.
+  class Scoped {
+   public:
+    Scoped(Context& context, Result<void*> memory) : context_(context), memory_(std::move(memory)) {}
+
+    ~Scoped() {
+      const Undisturbed free;
+      if (memory_.ok()) {
+        static_cast<void>(context_.free(*memory_));
+      }
+    }
+
+    Scoped(const Scoped&) = delete;
+    Scoped& operator=(const Scoped&) = delete;
+
+    [[nodiscard]] const Result<void*>& memory() const { return memory_; }
+
+   private:
+    Context& context_;
+    Result<void*> memory_;
+  };
+};
+
+TEST_F(HeapExhaustionTest,
+       given_a_copy_to_fresh_memory_when_an_allocation_fails_then_the_next_append_submits_nothing_of_it) {
+  void* from = host_memory(5000);
+  Owned<CommandList> now = immediate();
+  fail_each_allocation_of([&] {
+    const Scoped fresh(context(), context().allocate_device(device(), 0, 9000, 0));
+    return fresh.memory().ok() ? copy_and_synchronize(*now, *fresh.memory(), from, 5000)
+                               : Status(fresh.memory().error());
+  });
+}
+
+TEST_F(HeapExhaustionTest, given_large_host_memory_when_an_allocation_fails_then_no_addresses_are_lost) {
+  fail_each_allocation_of([&] {
+    const Scoped large(context(), context().allocate_host(5U << 20U, 0, false));
+    return large.memory().ok() ? Status{} : Status(large.memory().error());
+  });
+}
+
+TEST_F(HeapExhaustionTest,
+       given_memory_to_be_shared_when_an_allocation_fails_then_it_is_freed_and_other_is_shared) {
+  fail_each_allocation_of([&] {
+    const Scoped shared(context(), context().allocate_host(5000, 0, false));
+    if (!shared.memory().ok()) {
+      return Status(shared.memory().error());
+    }
+    const Result<IpcHandleBytes> handle = context().export_allocation(*shared.memory());
+    return handle.ok() ? Status{} : Status(handle.error());
+  });
+}
+
+TEST_F(HeapExhaustionTest, given_a_context_with_memory_when_an_allocation_fails_as_it_ends_then_it_ends) {
+  fail_each_allocation_of([&]() -> Status {
+    Result<std::unique_ptr<Context>> made = Context::create(*driver_, {&device()});
+    if (!made.ok()) {
+      return std::move(made).error();
+    }
+    Result<void*> memory = (*made)->allocate_device(device(), 0, 10'000, 0);
+    return memory.ok() ? Status{} : Status(std::move(memory).error());
+  });
+}
+
+}  // namespace
+}  // namespace datum::test
