@@ -178,12 +178,7 @@ ze_result_t zeContextGetStatus(ze_context_handle_t hContext) {
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
-  for (Device* device : context->devices()) {
-    if (const Status alive = device->board().health(); !alive.ok()) {
-      return answer(alive);
-    }
-  }
-  return ZE_RESULT_SUCCESS;
+  return answer(context->health());
 }
 
 ze_result_t zeContextSystemBarrier(ze_context_handle_t hContext, ze_device_handle_t hDevice) {

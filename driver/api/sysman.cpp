@@ -105,4 +105,29 @@ ze_result_t zesDeviceGetState(zes_device_handle_t hDevice, zes_device_state_t* p
   return ZE_RESULT_SUCCESS;
 }
 
+ze_result_t zesDeviceReset(zes_device_handle_t hDevice, ze_bool_t force) {
+  Device* device = find<Device>(hDevice);
+  if (device == nullptr) {
+    return refuse_handle(hDevice, "hDevice");
+  }
+  return answer(device->reset(force != 0));
+}
+
+ze_result_t zesDeviceResetExt(zes_device_handle_t hDevice, zes_reset_properties_t* pProperties) {
+  Device* device = nullptr;
+  if (const ze_result_t code = find_managed(hDevice, pProperties, "pProperties", device);
+      code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  switch (pProperties->resetType) {
+  case ZES_RESET_TYPE_WARM:
+  case ZES_RESET_TYPE_FLR:
+    return answer(device->reset(pProperties->force != 0));
+  case ZES_RESET_TYPE_COLD:
+    return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "the board's power cannot be switched from here");
+  default:
+    return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "pProperties->resetType is no type of reset");
+  }
+}
+
 }  // namespace datum::api

@@ -24,6 +24,11 @@ OwnRing::~OwnRing() {
   RingPool::free_memory(device_, *lent_);
 }
 
+void OwnRing::board_was_reset() {
+  const std::lock_guard lock(mutex_);
+  lent_->ring.board_was_reset();
+}
+
 Status OwnRing::clear(std::span<const PageRun> runs) {
   const std::lock_guard lock(mutex_);
   Ring& ring = lent_->ring;

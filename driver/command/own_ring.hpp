@@ -23,6 +23,9 @@ class OwnRing {
   /// See RingScheduler::clear_pages.
   Status clear(std::span<const PageRun> runs);
 
+  /// Waits for whoever is clearing pages, which fails on a board that is lost.
+  void board_was_reset();
+
  private:
   OwnRing(Device& device, std::unique_ptr<LentRing> lent) : device_(device), lent_(std::move(lent)) {}
 

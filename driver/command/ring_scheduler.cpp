@@ -75,8 +75,7 @@ Status RingScheduler::synchronize(std::uint64_t timeout_ns) {
 }
 
 std::shared_ptr<Stream> RingScheduler::open_stream(Context& context, QueueRank rank) {
-  return std::make_shared<Stream>(context, impl_->device.index(), context.space(impl_->device).number(),
-                                  rank);
+  return std::make_shared<Stream>(context, impl_->device, rank);
 }
 
 Status RingScheduler::close_stream(Stream& stream) {
@@ -142,7 +141,12 @@ Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream, CounterR
 
 Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& stream, Submission& submission) {
   if (impl_->device.board().is_lost()) {
-    return impl_->device.board().health().error();
+    if (Status health = impl_->device.board().health(); !health) {
+      return std::move(health).error();
+    }
+  }
+  if (stream->board_life() != impl_->device.board().life()) {
+    return Context::lost_to_reset();
   }
   Aftermath after;
   std::unique_lock lock(impl_->mutex);

@@ -46,6 +46,11 @@ class RingScheduler {
   /// `timeout_ns` (~0: no limit).
   Status synchronize(std::uint64_t timeout_ns);
 
+  /// Resets the board. What is outstanding ends with device_lost, and streams of contexts that were made
+  /// before take no more work. The page table of space 0 is gone: the caller makes it anew before pages can
+  /// be cleared. On an error the board stays lost.
+  Status reset_board();
+
   // --- for queues
 
   /// `context` has the device.

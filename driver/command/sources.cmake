@@ -1,5 +1,6 @@
 # Lists, queues, events, fences, and the API's functions for them.
 set(DATUM_COMMAND_SOURCES
+  board_reset.cpp
   command_list.cpp
   command_queue.cpp
   copy_command.cpp

@@ -18,6 +18,7 @@
 
 namespace datum {
 
+class Device;
 class Event;
 struct LentRing;
 
@@ -72,15 +73,16 @@ struct Submission {
 /// order of submission.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  /// `space` is `context`'s on the device of that index.
-  Stream(Context& context, unsigned device_index, unsigned space, QueueRank rank)
-      : context_(context), device_index_(device_index), space_(space), rank_(rank) {}
+  Stream(Context& context, Device& device, QueueRank rank);
 
   [[nodiscard]] Context& context() noexcept { return context_; }
 
   [[nodiscard]] unsigned device_index() const noexcept { return device_index_; }
 
   [[nodiscard]] unsigned space() const noexcept { return space_; }
+
+  /// Board::life() of the board when the context was made.
+  [[nodiscard]] std::uint64_t board_life() const noexcept { return board_life_; }
 
   /// All items up to this position have ended well or badly and their pins are released. Any thread.
   [[nodiscard]] std::uint64_t retired() const noexcept { return retired_.load(std::memory_order_acquire); }
@@ -115,6 +117,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Context& context_;
   unsigned device_index_;
   unsigned space_;
+  std::uint64_t board_life_;
   QueueRank rank_;
 
   std::vector<StreamItem> pending_;  ///< not yet in a ring, from pending_head_

@@ -39,4 +39,10 @@ Error StreamFeeder::describe_failure(Stream& stream, const RingFault& fault) {
                     "the queue takes no more work: destroy it and create another");
 }
 
+void StreamFeeder::board_was_reset() noexcept {
+  for (const std::unique_ptr<LentRing>& lent : pool_.made()) {
+    lent->ring.board_was_reset();
+  }
+}
+
 }  // namespace datum

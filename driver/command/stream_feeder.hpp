@@ -52,6 +52,8 @@ class StreamFeeder {
   void fail(Stream& stream, Error error, Aftermath& after);
   /// Ends everything.
   void fail_all(const Error& error, Aftermath& after);
+  /// The board has forgotten its rings, and nothing is outstanding.
+  void board_was_reset() noexcept;
   /// Something outstanding waits for an event that was destroyed unsignalled.
   [[nodiscard]] static bool waits_for_destroyed_event(Stream& stream);
   /// The stream is about to be deleted; it has nothing outstanding.

@@ -1,8 +1,16 @@
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/stream.hpp"
+#include "driver/object/device.hpp"
 
 namespace datum {
+
+Stream::Stream(Context& context, Device& device, QueueRank rank)
+    : context_(context),
+      device_index_(device.index()),
+      space_(context.space(device).number()),
+      board_life_(context.board_life(device)),
+      rank_(rank) {}
 
 void Submission::clear() noexcept {
   for (const StreamItem& item : items) {

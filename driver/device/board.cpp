@@ -16,6 +16,7 @@ namespace datum {
 
 struct Board::Loss {
   std::atomic<bool> lost{false};
+  std::atomic<std::uint64_t> life{0};
   std::mutex mutex;
   std::string reason;
 };
@@ -65,13 +66,18 @@ Result<std::unique_ptr<Board>> Board::open(std::string_view address) {
 Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction> function) {
   std::unique_ptr<Board> board(new Board);
   board->function_ = trace::on() ? traced(std::move(function)) : std::move(function);
+  if (Status found = board->find_bars(); !found) {
+    return std::move(found).error();
+  }
   if (Status recognised = board->recognise(); !recognised) {
     return std::move(recognised).error();
   }
-  if (Status reset = board->reset_registers(); !reset) {
-    return std::move(reset).error();
+  Result<bool> memory_is_clean = board->reset_registers();
+  if (!memory_is_clean) {
+    return std::move(memory_is_clean).error();
   }
-  if (Status read = board->read_capabilities(); !read) {
+  board->capabilities_.memory_clean = *memory_is_clean;
+  if (Status read = board->read_capabilities(board->capabilities_); !read) {
     return std::move(read).error();
   }
   board->set_park_recheck();
@@ -83,7 +89,7 @@ Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction>
   return board;
 }
 
-Status Board::recognise() {
+Status Board::find_bars() {
   const std::string& address = function_->info().address;
   for (const unsigned index : {register_bar, aperture_bar}) {
     Result<board::Bar*> bar = function_->bar(index);
@@ -97,6 +103,11 @@ Status Board::recognise() {
     return nonsense(
         fmt::format("BAR0 has {} bytes, the registers take {}", registers_->size_bytes(), hw::bar0_bytes));
   }
+  return {};
+}
+
+Status Board::recognise() {
+  const std::string& address = function_->info().address;
   const std::uint32_t found = read32(hw::magic);
   if (found == ~0U) {
     return make_error(ErrorCode::device_lost,
@@ -118,7 +129,8 @@ Status Board::recognise() {
   return {};
 }
 
-Status Board::reset_registers() {
+/// Whether memory reads as zero.
+Result<bool> Board::reset_registers() {
   write32(hw::reset, hw::ResetRegister{}.set_busy(true).raw);
   std::uint32_t value = 0;
   const bool done = wait_for_register(*function_, limits::reset_ns, [&] {
@@ -135,12 +147,10 @@ Status Board::reset_registers() {
   if (!ready || value == ~0U) {
     return make_error(ErrorCode::device_lost, "the board's memory did not become ready after reset");
   }
-  capabilities_.memory_clean = hw::StatusRegister{value}.memory_clean();
-  return {};
+  return hw::StatusRegister{value}.memory_clean();
 }
 
-Status Board::read_capabilities() {
-  BoardCapabilities& c = capabilities_;
+Status Board::read_capabilities(BoardCapabilities& c) {
   c.version = read32(hw::version);
   c.build_id = read32(hw::build_id);
   c.ring_count = read32(hw::ring_count);
@@ -202,11 +212,12 @@ Status Board::health() {
       declare_lost("the board does not answer (registers read all ones)");
     }
   }
-  if (!is_lost()) {
+  const std::lock_guard lock(loss_->mutex);
+  if (!loss_->lost.load(std::memory_order_relaxed)) {
     return {};
   }
-  const std::lock_guard lock(loss_->mutex);
-  return make_error(ErrorCode::device_lost, loss_->reason, "reset the board, then create the context anew");
+  return make_error(ErrorCode::device_lost, loss_->reason,
+                    "reset the board (zesDeviceReset), then create the context anew");
 }
 
 void Board::declare_lost(std::string reason) {
@@ -216,5 +227,54 @@ void Board::declare_lost(std::string reason) {
     loss_->lost.store(true, std::memory_order_release);
   }
 }
+
+Status Board::reset() {
+  const bool was_lost = is_lost();
+  declare_lost("the board is being reset");
+  Status done = function_->reset(board::ResetKind::function);
+  if (!done && done.error().code == ErrorCode::unsupported_feature) {
+    done = function_->reset(board::ResetKind::hot);
+  }
+  const bool reached = done || done.error().code != ErrorCode::unsupported_feature;
+  if (done) {
+    done = come_back();
+  }
+  if (!done) {
+    const std::lock_guard lock(loss_->mutex);
+    loss_->lost.store(was_lost || reached, std::memory_order_release);
+    loss_->reason = done.error().message;
+  }
+  return done;
+}
+
+/// What adopt() does with a board that it does not know yet.
+Status Board::come_back() {
+  if (Status recognised = recognise(); !recognised) {
+    return recognised;
+  }
+  if (Result<bool> registers = reset_registers(); !registers) {
+    return std::move(registers).error();
+  }
+  BoardCapabilities now;
+  if (Status read = read_capabilities(now); !read) {
+    return read;
+  }
+  now.memory_clean = capabilities_.memory_clean;  // a board may be clean at power-on only
+  if (!(now == capabilities_)) {
+    return make_error(ErrorCode::device_lost, "after its reset the board is another one than before",
+                      "end the process and start it anew");
+  }
+  set_park_recheck();
+  return {};
+}
+
+void Board::begin_next_life() {
+  const std::lock_guard lock(loss_->mutex);
+  loss_->life.fetch_add(1, std::memory_order_release);
+  loss_->reason.clear();
+  loss_->lost.store(false, std::memory_order_release);
+}
+
+std::uint64_t Board::life() const noexcept { return loss_->life.load(std::memory_order_acquire); }
 
 }  // namespace datum

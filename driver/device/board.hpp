@@ -31,6 +31,8 @@ struct BoardCapabilities {
   std::uint64_t clock_hz = 0;
   std::uint64_t timer_hz = 0;
   bool memory_clean = false;
+
+  bool operator==(const BoardCapabilities&) const = default;
 };
 
 /// Thread safe. Owned by driver/object/device.hpp.
@@ -75,11 +77,24 @@ class Board {
   /// Called by whoever finds that the board does not answer; the first reason is kept.
   void declare_lost(std::string reason);
 
+  /// Puts the board into its power-on state and leaves it lost, so that nobody uses it before
+  /// begin_next_life(). Its rings, roots and, on a card, memory are gone then. device_lost: it does not
+  /// answer afterwards either, or is another board; unsupported_feature: the card has no reset, and is as it
+  /// was.
+  Status reset();
+  /// Ends the loss, after reset().
+  void begin_next_life();
+
+  /// How often the board was reset since it was opened: what was made in an earlier life is of no use.
+  [[nodiscard]] std::uint64_t life() const noexcept;
+
  private:
   Board();
+  Status find_bars();
+  Status come_back();
   Status recognise();
-  Status reset_registers();
-  Status read_capabilities();
+  Result<bool> reset_registers();
+  Status read_capabilities(BoardCapabilities& c);
   void set_park_recheck();
 
   std::unique_ptr<board::PcieFunction> function_;

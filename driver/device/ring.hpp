@@ -64,6 +64,12 @@ class Ring {
   /// After stop(): what is in the slots is no longer outstanding.
   void forget() noexcept { completed_ = rung_ = filled_; }
 
+  /// The board has forgotten the ring; it has to be started anew.
+  void board_was_reset() noexcept {
+    running_ = false;
+    forget();
+  }
+
   /// Slots that may be filled now.
   [[nodiscard]] unsigned free_slots() const noexcept { return size() - (filled_ - completed_); }
 

@@ -293,4 +293,9 @@ std::vector<PageRun> DeviceHeap::foreign_parts(std::span<const PageRun> runs, st
   return parts;
 }
 
+void DeviceHeap::forget_contents() noexcept {
+  const std::scoped_lock lock(mutex_);
+  clean_ = false;
+}
+
 }  // namespace datum

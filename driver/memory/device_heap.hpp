@@ -49,6 +49,9 @@ class DeviceHeap {
   /// may read them.
   [[nodiscard]] std::vector<PageRun> foreign_parts(std::span<const PageRun> runs, std::uint32_t owner) const;
 
+  /// Nobody knows what is in pages that are handed out from now on: the board was reset.
+  void forget_contents() noexcept;
+
   [[nodiscard]] std::uint32_t ordinal() const noexcept { return ordinal_; }
 
   [[nodiscard]] std::uint64_t total_bytes() const noexcept { return pages_ * small_page_bytes; }

@@ -54,6 +54,8 @@ Status Context::build() {
   spaces_.reserve(devices_.size());
   pins_.reserve(devices_.size());
   for (Device* device : devices_) {
+    const std::shared_lock no_reset = device->keep_from_reset();
+    board_lives_.push_back(device->board().life());
     Result<std::unique_ptr<AddressSpace>> space =
         AddressSpace::create(device->board(), device->heap(0), [device](std::span<const PageRun> runs) {
           return device->rings().clear_pages(runs);
@@ -110,6 +112,33 @@ std::size_t Context::index_of(const Device& device) const noexcept {
 }
 
 bool Context::has(const Device& device) const noexcept { return index_of(device) != devices_.size(); }
+
+std::uint64_t Context::board_life(const Device& device) const noexcept {
+  return board_lives_[index_of(device)];
+}
+
+bool Context::outlived_by_board() const noexcept {
+  for (std::size_t index = 0; index < devices_.size(); ++index) {
+    if (devices_[index]->board().life() != board_lives_[index]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Status Context::health() {
+  for (Device* device : devices_) {
+    if (Status alive = device->board().health(); !alive.ok()) {
+      return alive;
+    }
+  }
+  return outlived_by_board() ? Status{lost_to_reset()} : Status{};
+}
+
+Error Context::lost_to_reset() {
+  return make_error(ErrorCode::device_lost, "the board was reset after the context had been made",
+                    "destroy the context and create it anew");
+}
 
 AddressSpace& Context::space(const Device& device) noexcept { return *spaces_[index_of(device)]; }
 

@@ -77,6 +77,14 @@ class Context {
   [[nodiscard]] bool has(const Device& device) const noexcept;
   [[nodiscard]] AddressSpace& space(const Device& device) noexcept;  ///< `device` is one of devices()
 
+  /// Board::life() of the device's board when the context was made: in a later life it is of no use.
+  [[nodiscard]] std::uint64_t board_life(const Device& device) const noexcept;
+  /// A board of the context was reset since the context was made.
+  [[nodiscard]] bool outlived_by_board() const noexcept;
+  /// Success, or device_lost: a board of the context is, or was reset since the context was made.
+  Status health();
+  [[nodiscard]] static Error lost_to_reset();
+
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   /// Objects that need the context: it is not destroyed while there are any.
@@ -235,6 +243,7 @@ class Context {
   std::uint32_t id_ = 0;
   std::vector<Device*> devices_;
   std::vector<std::unique_ptr<AddressSpace>> spaces_;  ///< as devices_
+  std::vector<std::uint64_t> board_lives_;             ///< as devices_
   std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
   std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};

@@ -144,6 +144,29 @@ bool Device::can_access(Device& other) noexcept {
   return this == &other || (exporter.can_export.memfd && exporter.exports_end && importer.can_import.memfd);
 }
 
+Status Device::reset(bool force) {
+  const std::unique_lock no_new_context(reset_mutex_);
+  {
+    const std::scoped_lock lock(spaces_mutex_);
+    if (!force && !spaces_.empty()) {
+      return make_error(ErrorCode::handle_object_in_use, "contexts that have the device are alive",
+                        "destroy them first, or reset by force: they are lost then");
+    }
+  }
+  if (Status reset = rings_->reset_board(); !reset.ok()) {
+    return reset;
+  }
+  for (unsigned ordinal = 0; ordinal < memory_count(); ++ordinal) {
+    heap(ordinal).forget_contents();
+  }
+  driver_space_.reset();
+  Status built = build_driver_space();
+  if (!built.ok()) {
+    board_->declare_lost(built.error().message);
+  }
+  return built;
+}
+
 void Device::add_space(AddressSpace& space, IdleMemory& idle) {
   const std::scoped_lock lock(spaces_mutex_);
   spaces_.push_back({&space, &idle});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <string_view>
 #include <vector>
 
@@ -75,6 +76,16 @@ class Device {
   /// exports memory in a way that this one imports.
   [[nodiscard]] bool can_access(Device& other) noexcept;
 
+  /// Resets the board, be it lost or not. Contexts that have the device are lost then; with any of them alive
+  /// only if `force`, else handle_object_in_use. unsupported_feature: the card has no reset. On any other
+  /// error the device is lost.
+  Status reset(bool force);
+
+  /// No reset begins while the lock is held. For who begins to use the device.
+  [[nodiscard]] std::shared_lock<std::shared_mutex> keep_from_reset() {
+    return std::shared_lock(reset_mutex_);
+  }
+
   /// The spaces of contexts and what is idle in them, so that both can be emptied before memory is said to be
   /// exhausted.
   void add_space(AddressSpace& space, IdleMemory& idle);
@@ -98,6 +109,7 @@ class Device {
   std::unique_ptr<HostArena> arena_;
   std::unique_ptr<AddressSpace> driver_space_;
   std::unique_ptr<RingScheduler> rings_;
+  std::shared_mutex reset_mutex_;
   std::mutex spaces_mutex_;
 
   struct Space {

@@ -65,6 +65,7 @@ Driver::Driver() : attitude_(attitude_of(std::getenv(attitude_variable))) {}
 
 Driver::~Driver() {
   unregister_handle(handle_);
+  former_default_contexts_.clear();
   delete default_context_.load();
   for (const std::unique_ptr<Device>& device : devices_) {
     device->board().hub().set_stepped_neighbours({});
@@ -100,11 +101,12 @@ Result<std::unique_ptr<Driver>> Driver::create(std::vector<std::unique_ptr<Board
 }
 
 Result<Context*> Driver::default_context() {
-  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+  if (Context* made = default_context_.load(std::memory_order_acquire); made && !made->outlived_by_board()) {
     return made;
   }
   const std::scoped_lock lock(default_context_mutex_);
-  if (Context* made = default_context_.load(std::memory_order_acquire)) {
+  Context* const made = default_context_.load(std::memory_order_acquire);
+  if (made != nullptr && !made->outlived_by_board()) {
     return made;
   }
   std::vector<Device*> devices;
@@ -118,8 +120,18 @@ Result<Context*> Driver::default_context() {
   if (!context.ok()) {
     return std::move(context).error();
   }
+  if (made != nullptr) {
+    former_default_contexts_.emplace_back(made);  // the application may have objects in it
+  }
   default_context_.store(context->get(), std::memory_order_release);
   return std::move(*context).release();
+}
+
+bool Driver::owns(const Context& context) noexcept {
+  const std::scoped_lock lock(default_context_mutex_);
+  return default_context_.load(std::memory_order_acquire) == &context ||
+         std::any_of(former_default_contexts_.begin(), former_default_contexts_.end(),
+                     [&](const std::unique_ptr<Context>& former) { return former.get() == &context; });
 }
 
 Result<std::unique_ptr<Driver>> Driver::open(const std::vector<std::string>& addresses) {

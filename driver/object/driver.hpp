@@ -60,13 +60,11 @@ class Driver {
   [[nodiscard]] HostPointers& host_pointers() noexcept { return host_pointers_; }
 
   /// A context of all devices, made at the first call and the driver's own: it lives as long as the driver.
-  /// Errors are those of Context::create.
+  /// After the reset of a device there is another one. Errors are those of Context::create.
   Result<Context*> default_context();
 
-  /// Whether it is the default context.
-  [[nodiscard]] bool owns(const Context& context) const noexcept {
-    return default_context_.load(std::memory_order_acquire) == &context;
-  }
+  /// Whether it is, or was, the default context.
+  [[nodiscard]] bool owns(const Context& context) noexcept;
 
   /// A number that no other allocation of the process has or will have.
   [[nodiscard]] std::uint64_t next_allocation_id() noexcept {
@@ -93,6 +91,7 @@ class Driver {
   HostPointers host_pointers_;
   std::mutex default_context_mutex_;  ///< of making it
   std::atomic<Context*> default_context_{nullptr};
+  std::vector<std::unique_ptr<Context>> former_default_contexts_;
   HandleSlot* handle_ = nullptr;
 };
 

@@ -276,7 +276,6 @@ TEST_F(Sysman, given_what_is_not_built_when_called_then_the_feature_is_unsupport
   std::uint32_t count = 0;
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
             zesDeviceProcessesGetState(devices_.front(), &count, nullptr));
-  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zesDeviceReset(devices_.front(), 0));
 }
 
 }  // namespace

@@ -173,6 +173,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zesInit(zes_init_flags_t) { return test::record_call<ze_result_t>("zesInit"); }
 [[gnu::weak]] ze_result_t zesDeviceGetProperties(zes_device_handle_t, zes_device_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetProperties"); }
 [[gnu::weak]] ze_result_t zesDeviceGetState(zes_device_handle_t, zes_device_state_t*) { return test::record_call<ze_result_t>("zesDeviceGetState"); }
+[[gnu::weak]] ze_result_t zesDeviceReset(zes_device_handle_t, ze_bool_t) { return test::record_call<ze_result_t>("zesDeviceReset"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetProperties(zes_device_handle_t, zes_pci_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetProperties"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetState(zes_device_handle_t, zes_pci_state_t*) { return test::record_call<ze_result_t>("zesDevicePciGetState"); }
 [[gnu::weak]] ze_result_t zesDevicePciGetBars(zes_device_handle_t, uint32_t*, zes_pci_bar_properties_t*) { return test::record_call<ze_result_t>("zesDevicePciGetBars"); }
@@ -198,6 +199,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zesDeviceSetEccState(zes_device_handle_t, const zes_device_ecc_desc_t*, zes_device_ecc_properties_t*) { return test::record_call<ze_result_t>("zesDeviceSetEccState"); }
 [[gnu::weak]] ze_result_t zesDeviceGet(zes_driver_handle_t, uint32_t*, zes_device_handle_t*) { return test::record_call<ze_result_t>("zesDeviceGet"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumOverclockDomains(zes_device_handle_t, uint32_t*, zes_overclock_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumOverclockDomains"); }
+[[gnu::weak]] ze_result_t zesDeviceResetExt(zes_device_handle_t, zes_reset_properties_t*) { return test::record_call<ze_result_t>("zesDeviceResetExt"); }
 [[gnu::weak]] ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t, uint32_t*, zes_subdevice_exp_properties_t*) { return test::record_call<ze_result_t>("zesDeviceGetSubDevicePropertiesExp"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumActiveVFExp(zes_device_handle_t, uint32_t*, zes_vf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumActiveVFExp"); }
 [[gnu::weak]] ze_result_t zesDeviceEnumEnabledVFExp(zes_device_handle_t, uint32_t*, zes_vf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumEnabledVFExp"); }

@@ -214,6 +214,7 @@ ze_result_t zesInit(zes_init_flags_t flags);
 // Sysman, Device
 ze_result_t zesDeviceGetProperties(zes_device_handle_t hDevice, zes_device_properties_t* pProperties);
 ze_result_t zesDeviceGetState(zes_device_handle_t hDevice, zes_device_state_t* pState);
+ze_result_t zesDeviceReset(zes_device_handle_t hDevice, ze_bool_t force);
 ze_result_t zesDevicePciGetProperties(zes_device_handle_t hDevice, zes_pci_properties_t* pProperties);
 ze_result_t zesDevicePciGetState(zes_device_handle_t hDevice, zes_pci_state_t* pState);
 ze_result_t zesDevicePciGetBars(zes_device_handle_t hDevice, uint32_t* pCount, zes_pci_bar_properties_t* pProperties);
@@ -239,6 +240,7 @@ ze_result_t zesDeviceGetEccState(zes_device_handle_t hDevice, zes_device_ecc_pro
 ze_result_t zesDeviceSetEccState(zes_device_handle_t hDevice, const zes_device_ecc_desc_t* newState, zes_device_ecc_properties_t* pState);
 ze_result_t zesDeviceGet(zes_driver_handle_t hDriver, uint32_t* pCount, zes_device_handle_t* phDevices);
 ze_result_t zesDeviceEnumOverclockDomains(zes_device_handle_t hDevice, uint32_t* pCount, zes_overclock_handle_t* phDomainHandle);
+ze_result_t zesDeviceResetExt(zes_device_handle_t hDevice, zes_reset_properties_t* pProperties);
 
 // Sysman, DeviceExp
 ze_result_t zesDeviceGetSubDevicePropertiesExp(zes_device_handle_t hDevice, uint32_t* pCount, zes_subdevice_exp_properties_t* pSubdeviceProps);

@@ -22,7 +22,7 @@ constexpr zes_global_dditable_t zes_global_table = {
 constexpr zes_device_dditable_t zes_device_table = {
     .pfnGetProperties = guarded<&datum::api::zesDeviceGetProperties, "zesDeviceGetProperties(hDevice, pProperties)">,
     .pfnGetState = guarded<&datum::api::zesDeviceGetState, "zesDeviceGetState(hDevice, pState)">,
-    .pfnReset = unsupported<zes_pfnDeviceReset_t, "zesDeviceReset">,
+    .pfnReset = guarded<&datum::api::zesDeviceReset, "zesDeviceReset(hDevice, force)">,
     .pfnProcessesGetState = unsupported<zes_pfnDeviceProcessesGetState_t, "zesDeviceProcessesGetState">,
     .pfnPciGetProperties = guarded<&datum::api::zesDevicePciGetProperties, "zesDevicePciGetProperties(hDevice, pProperties)">,
     .pfnPciGetState = guarded<&datum::api::zesDevicePciGetState, "zesDevicePciGetState(hDevice, pState)">,
@@ -56,7 +56,7 @@ constexpr zes_device_dditable_t zes_device_table = {
     .pfnResetOverclockSettings = unsupported<zes_pfnDeviceResetOverclockSettings_t, "zesDeviceResetOverclockSettings">,
     .pfnReadOverclockState = unsupported<zes_pfnDeviceReadOverclockState_t, "zesDeviceReadOverclockState">,
     .pfnEnumOverclockDomains = guarded<&datum::api::zesDeviceEnumOverclockDomains, "zesDeviceEnumOverclockDomains(hDevice, pCount, phDomainHandle)">,
-    .pfnResetExt = unsupported<zes_pfnDeviceResetExt_t, "zesDeviceResetExt">,
+    .pfnResetExt = guarded<&datum::api::zesDeviceResetExt, "zesDeviceResetExt(hDevice, pProperties)">,
     .pfnPciLinkSpeedUpdateExt = unsupported<zes_pfnDevicePciLinkSpeedUpdateExt_t, "zesDevicePciLinkSpeedUpdateExt">,
 };
 

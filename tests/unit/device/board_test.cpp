@@ -111,6 +111,53 @@ TEST_F(BoardTest, given_two_reasons_for_a_loss_when_asked_then_the_first_is_told
 }
 
 /// A register and a value that no driver can work with.
+TEST_F(BoardTest, given_a_lost_board_when_reset_then_it_lives_again_and_its_life_is_another_one) {
+  const std::unique_ptr<Board> board = *adopt();
+  const std::uint64_t life = board->life();
+  fake_->lose();
+  EXPECT_EQ(board->health().error().code, ErrorCode::device_lost);
+  ASSERT_TRUE(board->reset().ok());
+  EXPECT_TRUE(board->is_lost()) << "until whoever asked for it says that all is ready";
+  board->begin_next_life();
+  EXPECT_TRUE(board->health().ok());
+  EXPECT_EQ(board->life(), life + 1);
+}
+
+TEST_F(BoardTest, given_a_card_without_a_reset_of_its_own_when_reset_then_its_slot_is) {
+  const std::unique_ptr<Board> board = *adopt();
+  fake_->has_function_reset = false;
+  EXPECT_TRUE(board->reset().ok());
+  EXPECT_EQ(fake_->resets, 1U);
+}
+
+TEST_F(BoardTest, given_a_card_without_any_reset_when_reset_then_that_is_refused_and_it_is_as_it_was) {
+  const std::unique_ptr<Board> board = *adopt();
+  fake_->has_function_reset = fake_->has_hot_reset = false;
+  EXPECT_EQ(board->reset().error().code, ErrorCode::unsupported_feature);
+  EXPECT_TRUE(board->health().ok());
+  fake_->lose();
+  EXPECT_EQ(board->health().error().code, ErrorCode::device_lost);
+  EXPECT_EQ(board->reset().error().code, ErrorCode::unsupported_feature);
+  EXPECT_EQ(board->health().error().code, ErrorCode::device_lost);
+}
+
+TEST_F(BoardTest, given_a_board_that_does_not_answer_after_its_reset_then_it_stays_lost_and_says_why) {
+  const std::unique_ptr<Board> board = *adopt();
+  registers_->dead = true;
+  EXPECT_EQ(board->reset().error().code, ErrorCode::device_lost);
+  registers_->dead = false;
+  const Status health = board->health();
+  EXPECT_EQ(health.error().code, ErrorCode::device_lost);
+  EXPECT_NE(health.error().message.find("does not answer"), std::string::npos) << health.error().message;
+}
+
+TEST_F(BoardTest, given_another_board_after_the_reset_then_it_is_lost_and_says_so) {
+  const std::unique_ptr<Board> board = *adopt();
+  registers_->set64(hw::memory_bytes, 128ULL << 20U);
+  EXPECT_EQ(board->reset().error().code, ErrorCode::device_lost);
+  EXPECT_NE(board->health().error().message.find("another one"), std::string::npos);
+}
+
 struct Nonsense {
   const char* name;
   std::uint32_t offset;

@@ -62,7 +62,15 @@ class FakeFunction final : public board::PcieFunction {
   Result<board::WaitOutcome> wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) override;
   [[nodiscard]] board::Clock clock() noexcept override;
 
-  Status reset(board::ResetKind) override { return {}; }
+  /// Lifts a loss, as the seam says.
+  Status reset(board::ResetKind kind) override {
+    if (!(kind == board::ResetKind::hot ? has_hot_reset : has_function_reset)) {
+      return make_error(ErrorCode::unsupported_feature, "the fake board has no such reset");
+    }
+    lost_ = false;
+    ++resets;
+    return {};
+  }
 
   Status health() override;
 
@@ -89,6 +97,9 @@ class FakeFunction final : public board::PcieFunction {
   std::atomic<bool> stepped{false};             ///< waits answer `quiescent`, the clock stands
   std::atomic<unsigned> wait_scale{1};          ///< how much slower than a card the board says that it is
   std::atomic<std::uint64_t> clock_step_ns{0};  ///< not 0: each look at the clock moves it on by this
+  std::atomic<bool> has_function_reset{true};
+  std::atomic<bool> has_hot_reset{true};
+  std::atomic<unsigned> resets{0};
   unsigned vectors = 6;
 
  private:

@@ -156,5 +156,15 @@ TEST(DeviceHeap, given_random_use_then_no_page_is_given_twice_and_all_come_back)
   EXPECT_EQ(heap.free_bytes(), 32 * mib);
 }
 
+TEST(DeviceHeap, given_a_clean_memory_when_its_contents_are_forgotten_then_every_page_is_foreign) {
+  DeviceHeap heap(options_of(4 * mib, 2 * mib));
+  const auto runs = *heap.allocate(2 * mib + 4096);
+  EXPECT_TRUE(heap.foreign_parts(runs, 1).empty());
+  heap.forget_contents();
+  EXPECT_EQ(bytes_of(heap.foreign_parts(runs, 1)), bytes_of(runs));
+  heap.set_owner(runs, 1);
+  EXPECT_TRUE(heap.foreign_parts(runs, 1).empty());
+}
+
 }  // namespace
 }  // namespace datum

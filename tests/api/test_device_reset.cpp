@@ -1,0 +1,104 @@
+// The board is reset through the management interface: what was made before is lost, and the device is there.
+#include <thread>
+
+#include <level_zero/zes_api.h>
+
+#include "tests/support/api_session.hpp"
+
+namespace datum::test {
+namespace {
+
+class DeviceReset : public ApiTest {
+ protected:
+  void SetUp() override {
+    ApiTest::SetUp();
+    if (HasFatalFailure()) {
+      return;
+    }
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesInit(0));
+    std::uint32_t count = 0;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesDriverGet(&count, nullptr));
+    std::vector<zes_driver_handle_t> drivers(count);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesDriverGet(&count, drivers.data()));
+    count = 1;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceGet(drivers.back(), &count, &managed_));
+  }
+
+  void expect_a_new_context_to_work() {
+    EXPECT_EQ(ZE_RESULT_SUCCESS, context_.destroy());
+    context_ = create_context(driver());
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(context()));
+    const Bytes bytes = pattern(by_board<std::size_t>(100'000, 3000), 8);
+    const OwnedMemory block = memory(MemoryKind::device, bytes.size());
+    upload(block.get(), bytes);
+    EXPECT_TRUE(same_bytes(bytes, download(block.get(), bytes.size())));
+  }
+
+  zes_device_handle_t managed_ = nullptr;
+};
+
+TEST_F(DeviceReset, given_a_context_when_reset_without_force_then_it_is_in_use_and_works_on) {
+  const Bytes bytes = pattern(64, 3);
+  const OwnedMemory block = memory(MemoryKind::device, 64);
+  upload(block.get(), bytes);
+  EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zesDeviceReset(managed_, 0));
+  EXPECT_TRUE(same_bytes(bytes, download(block.get(), 64)));
+}
+
+TEST_F(DeviceReset, given_work_that_waits_when_reset_by_force_then_it_ends_as_lost_and_a_new_context_works) {
+  {
+    const OwnedEventPool pool = create_event_pool(context(), 2);
+    const OwnedEvent gate = create_event(pool, 0);
+    const OwnedEvent done = create_event(pool, 1);
+    const OwnedMemory from = memory(MemoryKind::host, 64);
+    const OwnedMemory to = memory(MemoryKind::device, 64);
+    const OwnedList list = create_list(context(), device());
+    ze_event_handle_t awaited = gate;
+    ASSERT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListAppendMemoryCopy(list, to.get(), from.get(), 64, done, 1, &awaited));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list));
+    ze_command_list_handle_t executed = list;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandQueueExecuteCommandLists(queue(), 1, &executed, nullptr));
+    ze_result_t waited = ZE_RESULT_SUCCESS;
+    std::thread waiting([&] { waited = zeCommandQueueSynchronize(queue(), UINT64_MAX); });
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 1)) << last_error_text();
+    waiting.join();
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, waited);
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostSynchronize(done, patience_ns));
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeContextGetStatus(context()));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetStatus(device()));
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandQueueExecuteCommandLists(queue(), 1, &executed, nullptr));
+    EXPECT_NE(std::string::npos, last_error_text().find("reset")) << last_error_text();
+    EXPECT_EQ(ZE_RESULT_SUCCESS, queue_.destroy());
+  }
+  expect_a_new_context_to_work();
+}
+
+TEST_F(DeviceReset, given_no_context_when_reset_then_no_force_is_needed) {
+  ASSERT_EQ(ZE_RESULT_SUCCESS, context_.destroy());
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 0)) << last_error_text();
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeDeviceGetStatus(device()));
+  expect_a_new_context_to_work();
+}
+
+TEST_F(DeviceReset, given_each_type_of_reset_when_asked_for_then_what_cannot_be_done_is_refused) {
+  zes_reset_properties_t wish{};
+  wish.stype = ZES_STRUCTURE_TYPE_RESET_PROPERTIES;
+  wish.force = 1;
+  wish.resetType = ZES_RESET_TYPE_COLD;
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zesDeviceResetExt(managed_, &wish));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zeContextGetStatus(context())) << "nothing was reset";
+  wish.resetType = static_cast<zes_reset_type_t>(3);
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, zesDeviceResetExt(managed_, &wish));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesDeviceResetExt(managed_, nullptr));
+  for (const zes_reset_type_t type : {ZES_RESET_TYPE_WARM, ZES_RESET_TYPE_FLR}) {
+    wish.resetType = type;
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zesDeviceResetExt(managed_, &wish)) << last_error_text();
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeContextGetStatus(context()));
+    expect_a_new_context_to_work();
+    EXPECT_EQ(ZE_RESULT_SUCCESS, queue_.destroy());
+  }
+}
+
+}  // namespace
+}  // namespace datum::test
