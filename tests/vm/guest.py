@@ -48,6 +48,7 @@ class Machine:
     neighbour: bool = False  # the first card shares its IOMMU group with a serial port
     memory_mib: int = 1024
     processors: int = 2
+    kernel_arguments: list[str] = field(default_factory=list)
 
 
 def die_with_parent() -> None:
@@ -145,19 +146,22 @@ def qemu_command(machine: Machine, initramfs: Path, console: Path) -> list[str]:
             bus = "bridge"
         command += ["-device", '{"driver":"vfio-user-pci","bus":"%s","id":"card%d","addr":"%s","socket":{"type":"unix","path":"%s"}}'
                     % (bus, number, "1" if bus == "bridge" else "0", socket)]
-    return command + ["-kernel", str(machine.parts / "vmlinux"), "-initrd", str(initramfs), "-append", KERNEL_ARGUMENTS]
+    return command + ["-kernel", str(machine.parts / "vmlinux"), "-initrd", str(initramfs), "-append",
+                      " ".join([KERNEL_ARGUMENTS, *machine.kernel_arguments])]
 
 
 def run_guest(machine: Machine, files: Initramfs, folder: Path, timeout_s: float, output=sys.stdout.buffer) -> int:
     """Boots the machine with `files`, passes the command's output on as it comes, and returns the command's status."""
-    archive, console = folder / "initramfs", folder / "console"
+    archive, console, complaints = folder / "initramfs", folder / "console", folder / "complaints"
     files.write(archive)
     console.touch()
-    process = subprocess.Popen(qemu_command(machine, archive, console), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, preexec_fn=die_with_parent)
+    # A file: QEMU waits for a pipe that nobody reads, and it may have much to say (virtio-iommu: of each refused access).
+    with complaints.open("wb") as errors:
+        process = subprocess.Popen(qemu_command(machine, archive, console), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=errors, preexec_fn=die_with_parent)
     timed_out = _pass_on(process, output, time.monotonic() + timeout_s)
-    complaint = process.stderr.read().decode(errors="replace").strip()
     process.wait()
+    complaint = first_lines(complaints.read_text(errors="replace"), 5)
     log = console.read_bytes()
     if timed_out:
         _explain(f"the command did not end within {timeout_s:.0f} s", log, complaint)
@@ -184,6 +188,10 @@ def _pass_on(process: subprocess.Popen, output, deadline: float) -> bool:
             return True
         else:
             time.sleep(0.02)
+
+
+def first_lines(text: str, count: int) -> str:
+    return "\n".join(text.strip().splitlines()[:count])
 
 
 def _explain(what: str, console: bytes, complaint: str) -> None:

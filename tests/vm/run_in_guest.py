@@ -39,6 +39,7 @@ def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS")
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB")
+    parser.add_argument("--kernel-argument", action="append", default=[], metavar="WORD", help="a further one for the guest's kernel")
     parser.add_argument("--kernel-log", action="store_true", help="show the guest's kernel log on standard error")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(words)
@@ -114,7 +115,8 @@ def main() -> int:
         for number, board in enumerate(arguments.board):
             server = BoardServer(arguments.server, board, folder / f"card{number}.sock", folder / f"card{number}.log")
             sockets.append(stack.enter_context(server).socket)
-        machine = Machine(arguments.parts, arguments.iommu, sockets, arguments.neighbour, arguments.memory)
+        machine = Machine(arguments.parts, arguments.iommu, sockets, arguments.neighbour, arguments.memory,
+                          kernel_arguments=arguments.kernel_argument)
         status = run_guest(machine, files, folder, arguments.timeout)
         if arguments.kernel_log:
             sys.stderr.write((folder / "console").read_text(errors="replace"))

@@ -128,5 +128,18 @@ TEST_F(Doctor, given_a_card_in_use_when_asked_then_its_holder_is_named) {
   EXPECT_TRUE(holder.end().succeeded());
 }
 
+class IommuMode : public Doctor {};
+
+TEST_F(IommuMode, given_the_kernels_choice_when_asked_then_it_is_told_and_the_card_works) {
+  const bool pass_through = has(read_file("/proc/cmdline"), "iommu=pt");
+  const Report report = examine({});
+  EXPECT_EQ(report.status, 0) << report.text;
+  const std::string& finding = report.findings.at(5);
+  EXPECT_EQ(has(finding, "(pass-through)"), pass_through) << finding;
+  EXPECT_EQ(has(finding, "(strict)") || has(finding, "(lazy)"), !pass_through) << finding;
+  const ChildOutcome copy = run(scenario("copy"), {false, {}, on_card()});
+  EXPECT_TRUE(copy.succeeded()) << copy.describe();
+}
+
 }  // namespace
 }  // namespace datum::test

@@ -31,7 +31,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   /// The next line of its standard output; empty when none comes within `limit`, or it ended.
-  std::string read_line(std::chrono::milliseconds limit = std::chrono::seconds(60));
+  std::string read_line(std::chrono::milliseconds limit = std::chrono::seconds(200));
   void write_line(const std::string& line) const;
   void send(int signal) const;
 
@@ -40,7 +40,7 @@ class Program {
   [[nodiscard]] pid_t process() const noexcept { return process_; }
 
   /// Ends its input and waits. What it printed and was not read yet is in the outcome; killed after `limit`.
-  ChildOutcome end(std::chrono::milliseconds limit = std::chrono::seconds(60));
+  ChildOutcome end(std::chrono::milliseconds limit = std::chrono::seconds(200));
 
  private:
   void start(std::vector<std::string>& command, const Rights& rights);
