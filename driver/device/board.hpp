@@ -31,6 +31,7 @@ struct BoardCapabilities {
   std::uint64_t clock_hz = 0;
   std::uint64_t timer_hz = 0;
   bool memory_clean = false;
+  bool ecc = false;  ///< words of ordinal 0 are protected
 };
 
 /// Thread safe. Owned by driver/object/device.hpp.
@@ -81,6 +82,7 @@ class Board {
   Status reset_registers();
   Status read_capabilities();
   void set_park_recheck();
+  void start_scrubber();
 
   std::unique_ptr<board::PcieFunction> function_;
   board::Bar* registers_ = nullptr;
