@@ -1,5 +1,5 @@
 // Management interface: what a board does not have. No register tells of engines' activity, temperatures,
-// power, clocks or errors, so each list is empty, and the functions of those components answer
+// power or clocks, so each list is empty, and the functions of those components answer
 // UNSUPPORTED_FEATURE.
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
@@ -59,10 +59,6 @@ ze_result_t zesDeviceEnumPowerDomains(zes_device_handle_t hDevice, uint32_t* pCo
 }
 
 ze_result_t zesDeviceEnumPsus(zes_device_handle_t hDevice, uint32_t* pCount, zes_psu_handle_t*) {
-  return give_none(hDevice, pCount);
-}
-
-ze_result_t zesDeviceEnumRasErrorSets(zes_device_handle_t hDevice, uint32_t* pCount, zes_ras_handle_t*) {
   return give_none(hDevice, pCount);
 }
 

@@ -81,6 +81,7 @@ Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction>
     return std::move(read).error();
   }
   board->set_park_recheck();
+  board->start_scrubber();
   Board* self = board.get();
   board->mmu_ =
       std::make_unique<Mmu>(*board, *board->registers_, *board->aperture_, board->capabilities_.space_count,
@@ -162,6 +163,7 @@ Status Board::read_capabilities(BoardCapabilities& c) {
   c.aperture_window_bytes = read64(hw::aperture_window_bytes);
   c.clock_hz = read64(hw::clock_hz);
   c.timer_hz = read64(hw::timer_hz);
+  c.ecc = hw::McStatusRegister{read32(hw::mc_status)}.ecc();
   const std::uint64_t vectors = read32(hw::vector_count);
   const std::uint64_t aperture = aperture_->size_bytes();
 
@@ -198,6 +200,15 @@ Status Board::read_capabilities(BoardCapabilities& c) {
 void Board::set_park_recheck() {
   const std::uint64_t ns = limits::scaled(limits::park_recheck_ns, function_->clock());
   write32(hw::park_recheck_ns, static_cast<std::uint32_t>(std::min<std::uint64_t>(ns, UINT32_MAX)));
+}
+
+void Board::start_scrubber() {
+  if (!capabilities_.ecc) {
+    return;
+  }
+  const std::uint64_t columns = capabilities_.memory_bytes / limits::scrub_bytes;
+  const std::uint64_t cycles = capabilities_.clock_hz * limits::scrub_pass_s / columns;
+  write32(hw::scrub_interval, static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cycles, 1, UINT32_MAX)));
 }
 
 std::uint64_t Board::read_timer() noexcept { return read64(hw::timer); }

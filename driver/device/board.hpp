@@ -31,6 +31,7 @@ struct BoardCapabilities {
   std::uint64_t clock_hz = 0;
   std::uint64_t timer_hz = 0;
   bool memory_clean = false;
+  bool ecc = false;  ///< words of ordinal 0 are protected
 
   bool operator==(const BoardCapabilities&) const = default;
 };
@@ -96,6 +97,7 @@ class Board {
   Result<bool> reset_registers();
   Status read_capabilities(BoardCapabilities& c);
   void set_park_recheck();
+  void start_scrubber();
 
   std::unique_ptr<board::PcieFunction> function_;
   board::Bar* registers_ = nullptr;

@@ -95,6 +95,12 @@ inline constexpr std::uint64_t max_clock_hz = 100'000'000'000;
 
 // --- sizes the driver chooses
 
+/// Every word of the memory is looked at once a day, as servers do: a second bit of a word that nobody reads
+/// seldom turns before the first one is repaired, and the memory loses nothing that could be measured.
+inline constexpr std::uint64_t scrub_pass_s = 24ULL * 60 * 60;
+/// What one scrub reads: a column of the board contract.
+inline constexpr std::uint64_t scrub_bytes = 64;
+
 /// Slots of a ring: 64 KiB of descriptors, enough that lists of hundreds of commands need no second feeding.
 inline constexpr unsigned ring_size_log2 = 10;
 /// The driver's own ring only clears pages.

@@ -2,6 +2,7 @@
 set(DATUM_DEVICE_SOURCES
   board.cpp
   clock_pair.cpp
+  error_set.cpp
   interrupt_hub.cpp
   mmu.cpp
   ring.cpp

@@ -48,7 +48,11 @@ std::array<std::uint8_t, 16> uuid_of(const board::FunctionInfo& info) {
 }  // namespace
 
 Device::Device(Driver& driver, std::unique_ptr<Board> board, unsigned index)
-    : driver_(driver), board_(std::move(board)), index_(index) {}
+    : driver_(driver),
+      board_(std::move(board)),
+      index_(index),
+      error_sets_{ErrorSet{*board_, ErrorSet::Kind::corrected},
+                  ErrorSet{*board_, ErrorSet::Kind::uncorrected}} {}
 
 Result<std::unique_ptr<Device>> Device::create(Driver& driver, std::unique_ptr<Board> board, unsigned index) {
   std::unique_ptr<Device> device(new Device(driver, std::move(board), index));
@@ -84,6 +88,13 @@ Status Device::build() {
     }
     sysman_memories_[ordinal] = *slot;
   }
+  for (unsigned index = 0; index < error_set_count(); ++index) {
+    Result<HandleSlot*> slot = register_handle(ObjectType::sysman_errors, &error_sets_[index]);
+    if (!slot.ok()) {
+      return std::move(slot).error();
+    }
+    sysman_errors_[index] = *slot;
+  }
   Result<HandleSlot*> slot = register_handle(ObjectType::device, this);
   if (!slot.ok()) {
     return std::move(slot).error();
@@ -118,6 +129,9 @@ Status Device::build_driver_space() {
 Device::~Device() {
   unregister_handle(handle_);
   for (HandleSlot* slot : sysman_memories_) {
+    unregister_handle(slot);
+  }
+  for (HandleSlot* slot : sysman_errors_) {
     unregister_handle(slot);
   }
   rings_.reset();

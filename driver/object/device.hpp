@@ -12,6 +12,7 @@
 #include <datum/base/result.hpp>
 
 #include "driver/device/board.hpp"
+#include "driver/device/error_set.hpp"
 #include "driver/object/handle_table.hpp"
 
 namespace datum {
@@ -62,6 +63,18 @@ class Device {
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
   [[nodiscard]] HandleSlot* sysman_memory(unsigned ordinal) noexcept { return sysman_memories_[ordinal]; }
+
+  /// Whether words of the DRAM are protected.
+  [[nodiscard]] bool has_ecc() const noexcept { return board_->capabilities().ecc; }
+
+  /// Sets of errors that the board counts: two where it protects its memory, else none.
+  [[nodiscard]] unsigned error_set_count() const noexcept {
+    return has_ecc() ? static_cast<unsigned>(error_sets_.size()) : 0;
+  }
+
+  [[nodiscard]] ErrorSet& error_set(unsigned index) noexcept { return error_sets_[index]; }
+
+  [[nodiscard]] HandleSlot* sysman_errors(unsigned index) noexcept { return sysman_errors_[index]; }
 
   /// Queues of the one queue group: an index is below this.
   [[nodiscard]] unsigned queue_count() const noexcept;
@@ -120,6 +133,8 @@ class Device {
   std::vector<Space> spaces_;
   std::array<std::uint8_t, 16> uuid_{};
   std::array<HandleSlot*, 2> sysman_memories_{};
+  std::array<ErrorSet, 2> error_sets_;
+  std::array<HandleSlot*, 2> sysman_errors_{};
   HandleSlot* handle_ = nullptr;
 };
 

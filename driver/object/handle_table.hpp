@@ -23,6 +23,7 @@ enum class ObjectType : std::uint32_t {
   physical_memory,
   image,
   sysman_memory,
+  sysman_errors,
 };
 
 /// What a handle points to: the loader reads `ddi` through it (extension ZE_extension_driver_ddi_handles).

@@ -217,25 +217,87 @@ TEST_F(Sysman, given_memory_modules_when_asked_what_they_are_then_sizes_agree_wi
   }
 }
 
-TEST_F(Sysman, given_a_board_without_ecc_when_asked_then_it_says_so_and_cannot_be_switched) {
-  ze_bool_t answer = 1;
+TEST_F(Sysman, given_a_board_with_ecc_when_asked_then_it_says_so_and_cannot_be_switched) {
+  ze_bool_t answer = 0;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEccAvailable(devices_.front(), &answer));
-  EXPECT_EQ(0, answer);
-  answer = 1;
+  EXPECT_EQ(1, answer);
   ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEccConfigurable(devices_.front(), &answer));
   EXPECT_EQ(0, answer);
   zes_device_ecc_properties_t state{};
   state.stype = ZES_STRUCTURE_TYPE_DEVICE_ECC_PROPERTIES;
-  state.currentState = ZES_DEVICE_ECC_STATE_ENABLED;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceGetEccState(devices_.front(), &state));
-  EXPECT_EQ(ZES_DEVICE_ECC_STATE_UNAVAILABLE, state.currentState);
+  EXPECT_EQ(ZES_DEVICE_ECC_STATE_ENABLED, state.currentState);
+  EXPECT_EQ(ZES_DEVICE_ECC_STATE_ENABLED, state.pendingState);
   EXPECT_EQ(ZES_DEVICE_ACTION_NONE, state.pendingAction);
   zes_device_ecc_desc_t wish{};
   wish.stype = ZES_STRUCTURE_TYPE_DEVICE_ECC_DESC;
-  wish.state = ZES_DEVICE_ECC_STATE_ENABLED;
+  wish.state = ZES_DEVICE_ECC_STATE_DISABLED;
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zesDeviceSetEccState(devices_.front(), &wish, &state));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesDeviceEccAvailable(devices_.front(), nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesDeviceEccConfigurable(devices_.front(), nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesDeviceGetEccState(devices_.front(), nullptr));
+}
+
+TEST_F(Sysman, given_the_error_sets_of_a_device_when_asked_then_there_is_one_of_each_type_without_errors) {
+  if (under_validation()) {
+    GTEST_SKIP() << "the validation layer does not know the handles of error sets";
+  }
+  std::uint32_t count = 0;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEnumRasErrorSets(devices_.front(), &count, nullptr));
+  ASSERT_EQ(2U, count);
+  std::vector<zes_ras_handle_t> sets(count);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEnumRasErrorSets(devices_.front(), &count, sets.data()));
+  constexpr zes_ras_error_type_t types[] = {ZES_RAS_ERROR_TYPE_CORRECTABLE, ZES_RAS_ERROR_TYPE_UNCORRECTABLE};
+  for (std::uint32_t index = 0; index < count; ++index) {
+    zes_ras_properties_t properties{};
+    properties.stype = ZES_STRUCTURE_TYPE_RAS_PROPERTIES;
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetProperties(sets[index], &properties));
+    EXPECT_EQ(types[index], properties.type);
+    EXPECT_EQ(0, properties.onSubdevice);
+    zes_ras_state_t state{};
+    state.stype = ZES_STRUCTURE_TYPE_RAS_STATE;
+    std::fill(std::begin(state.category), std::end(state.category), 7U);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetState(sets[index], 1, &state));
+    for (const std::uint64_t errors : state.category) {
+      EXPECT_EQ(0U, errors);
+    }
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesRasGetProperties(sets[index], nullptr));
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesRasGetState(sets[index], 0, nullptr));
+  }
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER,
+            zesDeviceEnumRasErrorSets(devices_.front(), nullptr, nullptr));
+}
+
+TEST_F(Sysman, given_an_error_set_when_asked_by_categories_then_it_counts_those_of_memory) {
+  if (under_validation()) {
+    GTEST_SKIP() << "the validation layer does not know the handles of error sets";
+  }
+  std::uint32_t count = 1;
+  zes_ras_handle_t set = nullptr;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceEnumRasErrorSets(devices_.front(), &count, &set));
+  count = 0;
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetSupportedCategoriesExp(set, &count, nullptr));
+  ASSERT_EQ(1U, count);
+  zes_ras_error_category_exp_t category{};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetSupportedCategoriesExp(set, &count, &category));
+  EXPECT_EQ(ZES_RAS_ERROR_CATEGORY_EXP_MEMORY_ERRORS, category);
+  count = 9;
+  zes_ras_state_exp_t state{ZES_RAS_ERROR_CATEGORY_EXP_RESET, 7};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetStateExp(set, &count, &state));
+  EXPECT_EQ(1U, count);
+  EXPECT_EQ(ZES_RAS_ERROR_CATEGORY_EXP_MEMORY_ERRORS, state.category);
+  EXPECT_EQ(0U, state.errorCounter);
+  zes_ras_state_exp2_t state2{ZES_STRUCTURE_TYPE_FORCE_UINT32, nullptr, 7};
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesRasGetStateExp2(set, 1, &category, &state2));
+  EXPECT_EQ(0U, state2.errorCounter);
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zesRasClearStateExp(set, category));
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
+            zesRasClearStateExp(set, ZES_RAS_ERROR_CATEGORY_EXP_PCIE_ERRORS));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION,
+            zesRasClearStateExp(set, ZES_RAS_ERROR_CATEGORY_EXP_FORCE_UINT32));
+  const zes_ras_error_category_exp_t other = ZES_RAS_ERROR_CATEGORY_EXP_RESET;
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, zesRasGetStateExp2(set, 1, &other, &state2));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zesRasGetStateExp(set, nullptr, nullptr));
 }
 
 /// Asks for the components of one kind as tools do: how many, and then for them.
@@ -256,7 +318,6 @@ TEST_F(Sysman, given_components_that_the_board_lacks_when_enumerated_then_there_
   const zes_device_handle_t device = devices_.front();
   expect_none(device, zesDeviceEnumEngineGroups, "engine groups");
   expect_none(device, zesDeviceEnumTemperatureSensors, "temperature sensors");
-  expect_none(device, zesDeviceEnumRasErrorSets, "error sets");
   expect_none(device, zesDeviceEnumFrequencyDomains, "frequency domains");
   expect_none(device, zesDeviceEnumPowerDomains, "power domains");
   expect_none(device, zesDeviceEnumFans, "fans");

@@ -15,7 +15,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).resolve().parents[2] / "tools/datum"
 DATUM = ""
-COMMANDS = ("doctor", "list", "info", "status", "bind", "unbind", "udev-rule", "env", "board", "regs", "mem", "faults", "perf", "run")
+COMMANDS = ("doctor", "list", "info", "status", "bind", "unbind", "udev-rule", "env", "board", "regs", "mem", "faults", "ecc", "perf", "run")
 
 
 def run_datum(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -133,6 +133,24 @@ class ServedBoard(unittest.TestCase):
         self.assertEqual(self.on_board("faults", "clear").stdout, "1 cleared\n")
         self.assertEqual(json.loads(self.on_board("faults", "--json").stdout)["count"], 0)
 
+    def test_given_an_error_when_injected_then_a_scrub_finds_it_and_reading_is_told_until_cleared(self) -> None:
+        self.assertEqual(self.on_board("ecc").stdout, "0 corrected, 0 lost\nscrubber at 0x0, at rest\n")
+        # Beyond the fixed part of the aperture, which may be mapped past the memory controller.
+        self.assertEqual(self.on_board("mem", "write", "0x1400008", "0123456789abcdef").returncode, 0)
+        self.assertEqual(self.on_board("ecc", "inject", "0x1400008", "3").returncode, 0)
+        self.assertEqual(json.loads(self.on_board("mem", "read", "0x1400008", "8", "--json").stdout)["data"], "0123456789abcdef")
+        self.assertEqual(self.on_board("ecc", "inject", "0x1400008", "3", "70").stdout, "wrong now at 0x1400008: data bits 0x8, check bits 0x40\n")
+        result = self.on_board("ecc", "scrub", "20M", "64K")
+        self.assertEqual((result.returncode, result.stdout.splitlines()[:2]), (1, ["64 KiB scrubbed", "1 corrected, 1 lost"]), result.stderr)
+        errors = json.loads(self.on_board("ecc", "show", "--json").stdout)
+        self.assertEqual((errors["first_corrected"]["found_by"], errors["first_lost"]["found_by"]), ("read", "scrub"))
+        self.assertEqual((errors["first_lost"]["address"], errors["scrub_position"]), ("0x1400008", "0x1410000"))
+        self.assertEqual(self.on_board("ecc", "clear").returncode, 0)
+        self.assertEqual(self.on_board("ecc").returncode, 0)
+        for arguments in (("inject", "0x1400009", "1"), ("inject", "32M", "1"), ("scrub", "32M")):
+            self.assertEqual(self.on_board("ecc", *arguments).returncode, 2, arguments)
+        self.assertEqual(self.on_board("ecc", "inject", "0", "72").returncode, 64)
+
     def test_given_a_board_at_rest_when_counters_are_read_then_rates_and_totals_have_all_columns(self) -> None:
         result = self.on_board("perf", "--interval", "20", "--count", "2")
         self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 3), result.stderr)
@@ -161,7 +179,7 @@ class Papers(unittest.TestCase):
         return run_datum("complete-words", "--", *before).stdout.split()
 
     def all_commands(self) -> list[list[str]]:
-        return [[name] for name in COMMANDS] + [[group, each] for group in ("regs", "mem", "faults") for each in self.words(group, "")]
+        return [[name] for name in COMMANDS] + [[group, each] for group in ("regs", "mem", "faults", "ecc") for each in self.words(group, "")]
 
     def test_given_bash_when_a_word_is_begun_then_the_file_completes_it(self) -> None:
         script = f"source {TOOL}/shell/datum.bash; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _datum; echo ${{COMPREPLY[@]}}"

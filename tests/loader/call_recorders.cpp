@@ -208,6 +208,12 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return test::record_call<ze_result_t>("zesMemoryGetProperties"); }
 [[gnu::weak]] ze_result_t zesMemoryGetState(zes_mem_handle_t, zes_mem_state_t*) { return test::record_call<ze_result_t>("zesMemoryGetState"); }
 [[gnu::weak]] ze_result_t zesMemoryGetBandwidth(zes_mem_handle_t, zes_mem_bandwidth_t*) { return test::record_call<ze_result_t>("zesMemoryGetBandwidth"); }
+[[gnu::weak]] ze_result_t zesRasGetProperties(zes_ras_handle_t, zes_ras_properties_t*) { return test::record_call<ze_result_t>("zesRasGetProperties"); }
+[[gnu::weak]] ze_result_t zesRasGetState(zes_ras_handle_t, ze_bool_t, zes_ras_state_t*) { return test::record_call<ze_result_t>("zesRasGetState"); }
+[[gnu::weak]] ze_result_t zesRasGetStateExp(zes_ras_handle_t, uint32_t*, zes_ras_state_exp_t*) { return test::record_call<ze_result_t>("zesRasGetStateExp"); }
+[[gnu::weak]] ze_result_t zesRasClearStateExp(zes_ras_handle_t, zes_ras_error_category_exp_t) { return test::record_call<ze_result_t>("zesRasClearStateExp"); }
+[[gnu::weak]] ze_result_t zesRasGetSupportedCategoriesExp(zes_ras_handle_t, uint32_t*, zes_ras_error_category_exp_t*) { return test::record_call<ze_result_t>("zesRasGetSupportedCategoriesExp"); }
+[[gnu::weak]] ze_result_t zesRasGetStateExp2(zes_ras_handle_t, const uint32_t, const zes_ras_error_category_exp_t*, zes_ras_state_exp2_t*) { return test::record_call<ze_result_t>("zesRasGetStateExp2"); }
 
 }  // namespace datum::api
 // clang-format on

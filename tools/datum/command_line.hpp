@@ -26,6 +26,7 @@ int with_board(const BoardChoice& choice, const std::function<int(OpenBoard&)>& 
 void add_register_commands(CLI::App& app, int& status);
 void add_memory_commands(CLI::App& app, int& status);
 void add_fault_commands(CLI::App& app, int& status);
+void add_memory_error_commands(CLI::App& app, int& status);
 void add_performance_command(CLI::App& app, int& status);
 void add_environment_command(CLI::App& app, int& status);
 void add_run_command(CLI::App& app, int& status);

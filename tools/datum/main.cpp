@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* footer = R"text(Exit status:
   0   done; doctor: all is well
-  1   doctor: it works, with a limit that is told; regs: something reads all ones; faults: there are some
+  1   doctor: it works, with a limit that is told; regs: something reads all ones; faults: there are some; ecc: words
+      were lost
   2   something must be mended, or could not be done
   64  the command line was not understood
 
@@ -106,6 +107,7 @@ int run(int argc, char** argv) {
   datum::tool::add_register_commands(app, status);
   datum::tool::add_memory_commands(app, status);
   datum::tool::add_fault_commands(app, status);
+  datum::tool::add_memory_error_commands(app, status);
   datum::tool::add_performance_command(app, status);
   datum::tool::add_environment_command(app, status);
   datum::tool::add_run_command(app, status);

@@ -258,5 +258,15 @@ ze_result_t zesMemoryGetProperties(zes_mem_handle_t hMemory, zes_mem_properties_
 ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState);
 ze_result_t zesMemoryGetBandwidth(zes_mem_handle_t hMemory, zes_mem_bandwidth_t* pBandwidth);
 
+// Sysman, Ras
+ze_result_t zesRasGetProperties(zes_ras_handle_t hRas, zes_ras_properties_t* pProperties);
+ze_result_t zesRasGetState(zes_ras_handle_t hRas, ze_bool_t clear, zes_ras_state_t* pState);
+
+// Sysman, RasExp
+ze_result_t zesRasGetStateExp(zes_ras_handle_t hRas, uint32_t* pCount, zes_ras_state_exp_t* pState);
+ze_result_t zesRasClearStateExp(zes_ras_handle_t hRas, zes_ras_error_category_exp_t category);
+ze_result_t zesRasGetSupportedCategoriesExp(zes_ras_handle_t hRas, uint32_t* pCount, zes_ras_error_category_exp_t* pCategories);
+ze_result_t zesRasGetStateExp2(zes_ras_handle_t hRas, const uint32_t count, const zes_ras_error_category_exp_t* pCategories, zes_ras_state_exp2_t* pState);
+
 }  // namespace datum::api
 // clang-format on

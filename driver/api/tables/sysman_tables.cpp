@@ -211,17 +211,17 @@ constexpr zes_led_dditable_t zes_led_table = {
 };
 
 constexpr zes_ras_dditable_t zes_ras_table = {
-    .pfnGetProperties = unsupported<zes_pfnRasGetProperties_t, "zesRasGetProperties">,
+    .pfnGetProperties = guarded<&datum::api::zesRasGetProperties, "zesRasGetProperties(hRas, pProperties)">,
     .pfnGetConfig = unsupported<zes_pfnRasGetConfig_t, "zesRasGetConfig">,
     .pfnSetConfig = unsupported<zes_pfnRasSetConfig_t, "zesRasSetConfig">,
-    .pfnGetState = unsupported<zes_pfnRasGetState_t, "zesRasGetState">,
+    .pfnGetState = guarded<&datum::api::zesRasGetState, "zesRasGetState(hRas, clear, pState)">,
 };
 
 constexpr zes_ras_exp_dditable_t zes_ras_exp_table = {
-    .pfnGetStateExp = unsupported<zes_pfnRasGetStateExp_t, "zesRasGetStateExp">,
-    .pfnClearStateExp = unsupported<zes_pfnRasClearStateExp_t, "zesRasClearStateExp">,
-    .pfnGetSupportedCategoriesExp = unsupported<zes_pfnRasGetSupportedCategoriesExp_t, "zesRasGetSupportedCategoriesExp">,
-    .pfnGetStateExp2 = unsupported<zes_pfnRasGetStateExp2_t, "zesRasGetStateExp2">,
+    .pfnGetStateExp = guarded<&datum::api::zesRasGetStateExp, "zesRasGetStateExp(hRas, pCount, pState)">,
+    .pfnClearStateExp = guarded<&datum::api::zesRasClearStateExp, "zesRasClearStateExp(hRas, category)">,
+    .pfnGetSupportedCategoriesExp = guarded<&datum::api::zesRasGetSupportedCategoriesExp, "zesRasGetSupportedCategoriesExp(hRas, pCount, pCategories)">,
+    .pfnGetStateExp2 = guarded<&datum::api::zesRasGetStateExp2, "zesRasGetStateExp2(hRas, count, pCategories, pState)">,
     .pfnGetConfigExp = unsupported<zes_pfnRasGetConfigExp_t, "zesRasGetConfigExp">,
     .pfnSetConfigExp = unsupported<zes_pfnRasSetConfigExp_t, "zesRasSetConfigExp">,
 };

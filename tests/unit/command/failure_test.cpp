@@ -1,5 +1,6 @@
 // Work that the board refuses, and a board that goes away.
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include <fmt/format.h>
@@ -34,6 +35,91 @@ TEST_F(FailureTest,
   EXPECT_NE(ended.error().message.find(fmt::format("{:#x}", reinterpret_cast<std::uintptr_t>(read_only_))),
             std::string::npos)
       << ended.error().message;
+}
+
+class LostMemoryTest : public ModelBench {
+ protected:
+  static constexpr std::size_t bytes = 4096;
+
+  void SetUp() override {
+    ModelBench::SetUp();
+    memory_ = device_memory(bytes);
+    const Bytes data = pattern(bytes, 3);
+    ASSERT_TRUE(succeeded(copy_and_wait(memory_, data.data(), bytes)));
+    std::memcpy(&first_word_, data.data(), sizeof first_word_);
+  }
+
+  Board& board() { return device().board(); }
+
+  /// Where the board has the page.
+  std::uint64_t device_address() {
+    const std::uint64_t end = board().capabilities().aperture_fixed_bytes;
+    for (std::uint64_t page = 0; page < end; page += bytes) {
+      if (board().aperture().read64(page) == first_word_) {
+        return page;
+      }
+    }
+    ADD_FAILURE() << "the page is not in the fixed aperture";
+    return 0;
+  }
+
+  void turn_bits(std::uint64_t address, std::uint64_t bits) {
+    board().write64(hw::inject_address, address);
+    board().write64(hw::inject_data, bits);
+    board().write32(hw::inject_command, 1);
+    ASSERT_EQ(board().read32(hw::inject_command), 0U);
+  }
+
+  std::uint64_t count(unsigned set) { return device().error_set(set).count().value(); }
+
+  void* memory_ = nullptr;
+  std::uint64_t first_word_ = 0;
+};
+
+TEST_F(LostMemoryTest, given_a_lost_word_when_a_copy_reads_it_then_the_copy_fails_and_says_why) {
+  turn_bits(device_address() + 0x848, 0b11);
+  Bytes to(bytes);
+  Owned<CommandList> now = immediate();
+  ASSERT_TRUE(succeeded(now->append(copy(to.data(), memory_, bytes), nullptr, {})));
+  Status ended = now->synchronize(patience_ns);
+  EXPECT_EQ(code(ended), ErrorCode::unknown);
+  const std::string place = fmt::format("{:#x}", reinterpret_cast<std::uintptr_t>(memory_) + 0x840);
+  EXPECT_NE(ended.error().message.find(place), std::string::npos) << ended.error().message;
+  EXPECT_NE(ended.error().message.find("more wrong bits than can be corrected"), std::string::npos)
+      << ended.error().message;
+  EXPECT_EQ(count(0), 0U);
+  EXPECT_GE(count(1), 1U);
+  EXPECT_TRUE(succeeded(board().health())) << "the device stays available";
+}
+
+TEST_F(LostMemoryTest, given_a_lost_word_when_it_is_written_again_then_it_can_be_read) {
+  turn_bits(device_address() + 0x848, 0b11);
+  Owned<CommandList> now = immediate(true, true);
+  ASSERT_TRUE(succeeded(now->append(fill(memory_, bytes, 0x77), nullptr, {})));
+  EXPECT_EQ(read_back(memory_, bytes), Bytes(bytes, 0x77));
+}
+
+TEST_F(LostMemoryTest, given_a_wrong_bit_when_a_copy_reads_it_then_it_is_right_and_counted_until_cleared) {
+  const std::uint64_t address = device_address();
+  turn_bits(address + 0x848, 0b1);
+  EXPECT_EQ(read_back(memory_, bytes), pattern(bytes, 3));
+  EXPECT_EQ(count(0), 1U);
+  EXPECT_EQ(count(1), 0U);
+  ASSERT_TRUE(succeeded(device().error_set(0).clear()));
+  EXPECT_EQ(count(0), 0U);
+  turn_bits(address + 0x848, 0b10);
+  EXPECT_EQ(read_back(memory_, bytes), pattern(bytes, 3));
+  EXPECT_EQ(count(0), 1U);
+  board().write32(hw::ecc_clear, hw::EccClearRegister{}.set_counts(true).raw);
+  EXPECT_EQ(count(0), 0U) << "somebody else cleared the board's counts";
+}
+
+TEST_F(LostMemoryTest, given_a_protected_board_when_opened_then_its_scrubber_passes_once_a_day) {
+  const BoardCapabilities& is = board().capabilities();
+  ASSERT_TRUE(is.ecc);
+  const std::uint64_t cycles = board().read32(hw::scrub_interval) * (is.memory_bytes / 64);
+  constexpr double day_s = 24.0 * 60 * 60;
+  EXPECT_NEAR(static_cast<double>(cycles) / static_cast<double>(is.clock_hz), day_s, day_s / 100);
 }
 
 TEST_F(FailureTest, given_a_refused_copy_when_anything_behind_it_is_waited_for_then_all_ends_with_unknown) {
