@@ -276,6 +276,7 @@ Status Board::come_back() {
                       "end the process and start it anew");
   }
   set_park_recheck();
+  start_scrubber();
   return {};
 }
 
