@@ -7,6 +7,7 @@
 #include <datum/hw/registers.hpp>
 
 #include "driver/command/lent_ring.hpp"
+#include "driver/command/waited_word.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
@@ -36,16 +37,27 @@ RingProgress read_progress(Board& board, const Ring& ring) {
   now.completed = ring.completed();
   const bool says_parked =
       board.read32(hw::ring_state(ring.index())) == static_cast<std::uint32_t>(hw::RingState::parked);
-  // What the board says is believed only where it can be: HEAD within what was rung, a wait there.
-  const std::uint32_t begun = now.head - now.completed;
-  if (begun < ring.size() && begun < ring.filled() - now.completed) {
-    now.parked = says_parked && ring.slot(now.head + 1).opcode() == hw::Opcode::wait_value;
+  // What the board says is believed only where it can be: HEAD within what was rung, and at a wait whose word
+  // does not let it pass.
+  const std::uint32_t outstanding = ring.filled() - now.completed;
+  if (now.head - now.completed > outstanding) {
+    now.head = now.completed;
+  }
+  if (now.head != ring.filled()) {
+    const hw::Descriptor& next = ring.slot(now.head + 1);
+    now.parked =
+        says_parked && next.opcode() == hw::Opcode::wait_value && look_at_waited_word(next) == Held::no;
   }
   for (std::uint32_t number = now.completed; number != now.head && number != ring.filled(); ++number) {
     const std::uint64_t bytes = bytes_of(ring.slot(number + 1));
     now.begun_bytes = saturating_add(now.begun_bytes, bytes);
   }
   return now;
+}
+
+/// HEAD never goes back; a board that says so has not gone on.
+bool goes_on(std::uint32_t before, std::uint32_t now) noexcept {
+  return static_cast<std::int32_t>(now - before) > 0;
 }
 
 }  // namespace
@@ -67,7 +79,7 @@ std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
     if (ring.ring < before.size()) {
       seen = before[ring.ring];
     }
-    if (!seen.known || ring.parked || seen.head != ring.head || seen.completed != ring.completed) {
+    if (!seen.known || ring.parked || goes_on(seen.head, ring.head) || seen.completed != ring.completed) {
       seen = {ring.head, ring.completed, true, 0, 0, 0};
       continue;
     }

@@ -1,20 +1,18 @@
 // Sentences for what ended a stream.
-#include <atomic>
-
 #include <fmt/format.h>
 
 #include "driver/command/event_word.hpp"
 #include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream_feeder.hpp"
+#include "driver/command/waited_word.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum {
 
 Error StreamFeeder::dependency_error(Stream& stream, const hw::Descriptor& wait) {
-  auto* waited = reinterpret_cast<std::uint64_t*>(wait.dst_address());
-  const std::uint64_t word = std::atomic_ref(*waited).load(std::memory_order_acquire);
+  const std::uint64_t word = read_waited_word(wait);
   if ((word & event_word::error_mask) != 0) {
     Error original = find_failure(device_.driver(), word);
     const bool own_step =

@@ -1,12 +1,12 @@
 #include "driver/command/stream_feeder.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "driver/command/counter.hpp"
 #include "driver/command/event.hpp"
 #include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
+#include "driver/command/waited_word.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/object/device.hpp"
@@ -15,13 +15,6 @@
 namespace datum {
 
 namespace {
-
-/// The word that a WAIT_VALUE names: host memory of the driver's own, whose device address is its host
-/// address.
-std::uint64_t read_word(const hw::Descriptor& wait) {
-  auto* word = reinterpret_cast<std::uint64_t*>(wait.dst_address());
-  return std::atomic_ref(*word).load(std::memory_order_acquire);
-}
 
 bool names_two_spaces(hw::Opcode opcode) {
   return opcode == hw::Opcode::copy || opcode == hw::Opcode::copy_region;
@@ -217,7 +210,7 @@ bool StreamFeeder::skip_held_waits(Stream& stream, Aftermath& after) {
   while (stream.has_pending() &&
          stream.pending_[stream.pending_head_].descriptor.opcode() == hw::Opcode::wait_value) {
     StreamItem& item = stream.pending_[stream.pending_head_];
-    const Held held = look_at_word(item.descriptor);
+    const Held held = look_at_waited_word(item.descriptor);
     if (held == Held::failed) {
       fail(stream, dependency_error(stream, item.descriptor), after);
       return false;
@@ -374,23 +367,6 @@ bool StreamFeeder::needs_call() const noexcept {
   return std::any_of(active_.begin(), active_.end(), [](const Stream* stream) {
     return stream->steps_ != nullptr && stream->steps_->calls_outstanding();
   });
-}
-
-StreamFeeder::Held StreamFeeder::look_at_word(const hw::Descriptor& wait) {
-  const std::uint64_t word = read_word(wait);
-  if ((word & wait.wait_error_mask()) != 0) {
-    return Held::failed;
-  }
-  const std::uint64_t seen = word & wait.wait_mask();
-  switch (wait.wait_condition()) {
-  case hw::WaitCondition::equal:
-    return seen == wait.value() ? Held::yes : Held::no;
-  case hw::WaitCondition::not_equal:
-    return seen != wait.value() ? Held::yes : Held::no;
-  case hw::WaitCondition::greater_equal:
-    return seen >= wait.value() ? Held::yes : Held::no;
-  }
-  return Held::no;
 }
 
 }  // namespace datum

@@ -77,8 +77,6 @@ class StreamFeeder {
   [[nodiscard]] FailureLog& failures() noexcept { return failures_; }
 
  private:
-  enum class Held : std::uint8_t { no, yes, failed };
-
   void poll(Stream& stream, bool thorough, Aftermath& after);
   void retire(Stream& stream, std::uint32_t from, Aftermath& after);
   void finish_positions(Stream& stream, Aftermath& after);
@@ -92,7 +90,6 @@ class StreamFeeder {
   void give_up_ring(Stream& stream);
   void drop_inactive();
   [[nodiscard]] static std::uint64_t last_use(const Stream& stream, const UsedRange& range);
-  [[nodiscard]] static Held look_at_word(const hw::Descriptor& wait);
   [[nodiscard]] Error dependency_error(Stream& stream, const hw::Descriptor& wait);
   [[nodiscard]] Error describe_failure(Stream& stream, const RingFault& fault);
 

@@ -74,7 +74,7 @@ std::uint64_t SpaceSet::packed() const noexcept {
 }
 
 Ring::Ring(Board& board, unsigned index, const RingMemory& memory)
-    : board_(board), index_(index), memory_(memory) {}
+    : board_(board), index_(index), memory_(memory), kept_(std::size_t{1} << memory.size_log2) {}
 
 Status Ring::start(const SpaceSet& spaces) {
   for (unsigned word = 0; word < 8; ++word) {
@@ -120,12 +120,14 @@ Status Ring::stop() {
 }
 
 std::uint32_t Ring::put(const hw::Descriptor& descriptor) noexcept {
-  hw::Descriptor& slot = memory_.slots[filled_ & (size() - 1)];
-  slot = descriptor;
+  const std::uint32_t place = filled_ & (size() - 1);
+  hw::Descriptor& kept = kept_[place];
+  kept = descriptor;
   ++filled_;
-  slot.set_sequence(filled_);
+  kept.set_sequence(filled_);
+  memory_.slots[place] = kept;
   if (trace::on()) {
-    note_descriptor(board_, index_, slot);
+    note_descriptor(board_, index_, kept);
   }
   return filled_;
 }

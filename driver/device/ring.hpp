@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
@@ -85,8 +86,9 @@ class Ring {
     return completed_;
   }  ///< all up to this one have ended well
 
+  /// As it was put: the board can write the slots themselves, so nothing that the host follows is read there.
   [[nodiscard]] const hw::Descriptor& slot(std::uint32_t number) const noexcept {
-    return memory_.slots[(number - 1) & (size() - 1)];
+    return kept_[(number - 1) & (size() - 1)];
   }
 
   /// Reads the completion record and moves completed() on. A fault: the ring stopped, or the board talks
@@ -102,6 +104,7 @@ class Ring {
   Board& board_;
   unsigned index_;
   RingMemory memory_;
+  std::vector<hw::Descriptor> kept_;
   SpaceSet spaces_;
   bool running_ = false;
   bool faulted_ = false;

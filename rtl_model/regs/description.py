@@ -12,6 +12,12 @@ MAXIMUM_REGISTER_BYTES = 8
 WORD_BITS = 64
 NAME_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
+# What each key holds, wherever it stands; `enum` is a list of tables at the top and a name elsewhere.
+TEXTS = {"name", "description", "bits", "access", "type", "enum"}
+NUMBERS = {"magic", "version_major", "version_minor", "bar0_bytes", "base", "stride", "count", "offset", "width", "number", "bytes",
+           "word", "shift"}
+TABLES = {"block", "register", "field", "value", "layout"}
+
 
 class DescriptionError(Exception):
     """One or more rules are broken; the text has a line for each."""
@@ -136,8 +142,32 @@ class Checker:
             raise DescriptionError(f"{where}: missing {', '.join(missing)}")
 
 
+def has_its_type(key: str, value: object, top: bool) -> bool:
+    if key in TABLES or (key == "enum" and top):
+        return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    if key in TEXTS:
+        return isinstance(value, str)
+    if key in NUMBERS:
+        return type(value) is int and 0 <= value < 1 << WORD_BITS
+    if key == "reset":
+        return type(value) is int or isinstance(value, str)
+    if key == "only":
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return key != "device" or isinstance(value, dict)
+
+
+def check_types(table: dict, where: str, top: bool = False) -> None:
+    """Everything that follows may rely on these. Keys that mean nothing are told later."""
+    for key, value in table.items():
+        if not has_its_type(key, value, top):
+            raise DescriptionError(f"{where}: '{key}' holds {value!r}, which is of another kind than it has to be")
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                check_types(item, f"{where}, {key}")
+
+
 def parse_bits(text: str, where: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(?::(\d+))?", str(text))
+    match = re.fullmatch(r"([0-9]{1,3})(?::([0-9]{1,3}))?", text)
     if match is None:
         raise DescriptionError(f"{where}: bits '{text}' are neither 'high:low' nor 'bit'")
     high = int(match.group(1))
@@ -177,7 +207,8 @@ def read_register(check: Checker, item: dict, block: str) -> Register:
     where = f"{where}: {item['name']}"
     check.name(item["name"], where)
     width, offset, reset = item["width"], item["offset"], item["reset"]
-    check.expect(width in (32, 64), f"{where}: width {width} is neither 32 nor 64")
+    if width not in (32, 64):
+        raise DescriptionError(f"{where}: width {width} is neither 32 nor 64")
     check.expect(offset >= 0 and offset % (width // 8 or 1) == 0, f"{where}: offset {offset:#x} is misaligned")
     check.expect(item["access"] in ACCESS_KINDS, f"{where}: access '{item['access']}' is none of {', '.join(ACCESS_KINDS)}")
     if reset != "hw":
@@ -197,6 +228,8 @@ def read_block(check: Checker, item: dict) -> Block:
     count = item.get("count", 1)
     end = max((r.offset + r.width // 8 for r in registers), default=0)
     stride = item.get("stride", end)
+    if stride == 0:
+        raise DescriptionError(f"{where}: no registers, or a stride of 0")
     check.expect(count >= 1, f"{where}: count {count} is less than 1")
     check.expect(count == 1 or "stride" in item, f"{where}: repeats without a stride")
     check.expect(item["base"] % MAXIMUM_REGISTER_BYTES == 0, f"{where}: base {item['base']:#x} is misaligned")
@@ -213,6 +246,8 @@ def read_enum(check: Checker, item: dict) -> Enum:
     check.keys(item, {"description"}, {"name", "width", "value"}, "enum")
     where = f"enum {item['name']}"
     check.name(item["name"], where)
+    if not 1 <= item["width"] <= WORD_BITS:
+        raise DescriptionError(f"{where}: width {item['width']} is not 1 to {WORD_BITS}")
     values = []
     for entry in item["value"]:
         check.keys(entry, {"description"}, {"name", "number"}, where)
@@ -275,6 +310,7 @@ def parse(text: str) -> Description:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DescriptionError(str(error)) from error
+    check_types(data, "description", top=True)
     check = Checker()
     check.keys(data, {"enum", "layout"}, {"device", "block"}, "description")
     device = data["device"]

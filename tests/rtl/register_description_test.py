@@ -68,6 +68,18 @@ class RefusedDescriptions(unittest.TestCase):
     def test_the_sample_itself_is_accepted(self):
         self.assertEqual([b.name for b in parse(SMALL).blocks], ["first", "many_things"])
 
+    def test_values_of_another_kind(self):
+        self.refuse('{ name = "ALPHA", offset = 0', '{ name = "ALPHA", offset = "0"', "of another kind")
+        self.refuse('name = "many_things"', "name = 7", "of another kind")
+        self.refuse('only = ["ONE"]', "only = [1]", "of another kind")
+        self.refuse("base = 0x100", "base = true", "of another kind")
+
+    def test_numbers_that_are_no_sizes(self):
+        self.refuse("stride = 16", "stride = 0", "stride of 0")
+        self.refuse('bits = "3:0"', 'bits = "9999999999:0"', "neither")
+        self.refuse('name = "opcode"\nwidth = 8', 'name = "opcode"\nwidth = 4096', "not 1 to 64")
+        self.refuse("count = 4", "count = -1", "of another kind")
+
     def test_overlapping_registers(self):
         self.refuse('"BETA", offset = 8, width = 64', '"BETA", offset = 0, width = 64', "overlap")
 

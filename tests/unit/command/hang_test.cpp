@@ -89,6 +89,16 @@ TEST(HangCheck, given_progress_now_and_then_when_watched_then_the_time_starts_an
   }
 }
 
+TEST(HangCheck, given_a_head_that_jumps_to_and_fro_when_watched_then_that_is_no_progress) {
+  Watch watch;
+  unsigned stuck = 0;
+  for (unsigned step = 0; step < 40 && stuck == 0; ++step) {
+    watch.ring.head = 6 + step * 7 % 5;
+    stuck = watch.looks_until_stuck(1);
+  }
+  EXPECT_NE(stuck, 0U);
+}
+
 /// Passes everything on but doorbells, while told so.
 class DeafBar final : public board::Bar {
  public:

@@ -68,6 +68,14 @@ TEST_F(RingTest,
   EXPECT_EQ(ring_->free_slots(), 5U);
 }
 
+TEST_F(RingTest,
+       given_slots_that_the_board_has_overwritten_when_the_host_looks_then_it_sees_what_it_had_put) {
+  hw::Descriptor wait;
+  ring_->put(wait.set_opcode(hw::Opcode::wait_value).set_dst_address(0x4000));
+  slots_[0].set_dst_address(0xdead'0000'0000);
+  EXPECT_EQ(ring_->slot(1).dst_address(), 0x4000U);
+}
+
 TEST_F(RingTest, given_a_full_ring_when_some_have_ended_then_slots_are_filled_again_in_turn) {
   put(8);
   EXPECT_EQ(ring_->free_slots(), 0U);
