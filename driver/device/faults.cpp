@@ -40,6 +40,8 @@ const char* words_for(hw::FaultReason reason) {
     return "the address of the word is not aligned";
   case hw::FaultReason::size:
     return "the size is out of range";
+  case hw::FaultReason::uncorrectable:
+    return "a word there has more wrong bits than can be corrected, and is lost until it is written again";
   }
   return "a reason unknown to this driver";
 }
@@ -81,8 +83,9 @@ std::string describe(const RingFault& fault) {
   case hw::Status::host_bus:
     return fmt::format("host memory failed at {:#x}: {}", fault.address, words_for(fault.reason));
   case hw::Status::memory:
-    return fmt::format("device memory failed at {:#x}: uncorrectable error, or beyond the memory",
-                       fault.address);
+    return fault.reason == hw::FaultReason::uncorrectable
+               ? fmt::format("device memory failed at {:#x}: {}", fault.address, words_for(fault.reason))
+               : fmt::format("device memory failed at {:#x}: it lies beyond the memory", fault.address);
   case hw::Status::malformed:
     return fmt::format("the board rejected the descriptor: {}", words_for(fault.reason));
   case hw::Status::dependency:

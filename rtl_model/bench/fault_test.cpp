@@ -162,7 +162,7 @@ TEST_P(FaultTest,
   bench_.memory().write(dram(destination), Bytes(0x2000, 0));
   bench_.fail_reads(dram(source + 0x640));
   expect_failure(copy({dram_space, destination}, {dram_space, source}, 0x1000),
-                 {Status::memory, FaultReason::bus_read, false, 0, source + 0x640});
+                 {Status::memory, FaultReason::uncorrectable, false, 0, source + 0x640});
   EXPECT_TRUE(bytes_at(bench_, dram(destination + 0x640), 0x9c0) == Bytes(0x9c0, 0));
   bench_.fail_reads({Target::host, source + 0x40});
   expect_failure(copy({dram_space, destination}, {host_space, source + 0x55}, 0x1000),

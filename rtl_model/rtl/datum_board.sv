@@ -122,7 +122,9 @@ module datum_board
   output logic         m_axi_host_rready_o,
 
   // DRAM device: at most one activate, one precharge, one column command a cycle. One column is 64 bytes; a row of a bank has 128 of them, 16 banks in
-  // four groups (bank[1:0] is the group). Write data comes with the column command; read data exactly T_CL cycles after it.
+  // four groups (bank[1:0] is the group). Write data comes with the column command; read data exactly T_CL cycles after it. A column is eight words
+  // of 64 bits with eight check bits each; wlanes chooses words. Bits of wflips are to be stored wrong in the word wflip_lane: a card turns them on
+  // the way to its pins.
   output logic         dram_act_valid_o,
   output logic [3:0]   dram_act_bank_o,
   output logic [21:0]  dram_act_row_o,
@@ -135,9 +137,13 @@ module datum_board
   output logic [3:0]   dram_cas_bank_o,
   output logic [6:0]   dram_cas_col_o,
   output logic [511:0] dram_wdata_o,
-  output logic [63:0]  dram_wstrb_o,
+  output logic [63:0]  dram_wcheck_o,
+  output logic [7:0]   dram_wlanes_o,
+  output logic [63:0]  dram_wflips_o,
+  output logic [2:0]   dram_wflip_lane_o,
   input  logic         dram_rvalid_i,
-  input  logic [511:0] dram_rdata_i
+  input  logic [511:0] dram_rdata_i,
+  input  logic [63:0]  dram_rcheck_i
 );
   // Managers of the fabric: channels, ring front end, walker, interrupt messages, aperture.
   localparam int unsigned DmaManagers = ChannelCount + 1;
@@ -189,6 +195,11 @@ module datum_board
   logic                fault_valid;
   fault_t              fault;
   logic [63:0]         perf_value;
+  logic                memory_write, memory_inject, memory_wide, dma_irq, memory_irq, memory_regs_idle;
+  logic [18:0]         memory_offset;
+  logic [31:0]         memory_wdata;
+  logic [63:0]         memory_value;
+  logic [6:0]          dma_irq_vector;
   logic                work_idle, regs_idle, msix_idle, dma_idle, mmu_idle, fabric_idle, dram_idle, onchip_idle, aperture_idle;
 
   datum_regs #(.OnchipBytes(OnchipBytes), .ClockHz(ClockHz), .Timing(Timing)) u_regs (
@@ -247,6 +258,12 @@ module datum_board
     .irq_vector_i           (irq_vector),
     .fault_valid_i          (fault_valid),
     .fault_i                (fault),
+    .memory_write_o         (memory_write),
+    .memory_inject_o        (memory_inject),
+    .memory_offset_o        (memory_offset),
+    .memory_wdata_o         (memory_wdata),
+    .memory_value_i         (memory_value),
+    .memory_wide_i          (memory_wide),
     .perf_index_o           (perf_index),
     .perf_value_i           (perf_value),
     .idle_o                 (regs_idle)
@@ -323,8 +340,8 @@ module datum_board
     .bvalid_i         (bvalid[DmaManagers-1:0]),
     .b_i              (dma_b),
     .bready_o         (bready[DmaManagers-1:0]),
-    .irq_valid_o      (irq_valid),
-    .irq_vector_o     (irq_vector),
+    .irq_valid_o      (dma_irq),
+    .irq_vector_o     (dma_irq_vector),
     .irq_ready_i      (irq_ready),
     .fault_valid_o    (fault_valid),
     .fault_o          (fault),
@@ -332,6 +349,10 @@ module datum_board
     .quiescent_o      (dma_idle),
     .parked_o
   );
+
+  // The memory controller's interrupt waits for those of the rings.
+  assign irq_valid  = dma_irq || memory_irq;
+  assign irq_vector = dma_irq ? dma_irq_vector : 7'(RingCount + 1);
 
   logic [4:0] tlb_hits;
   logic       walk;
@@ -481,6 +502,37 @@ module datum_board
     .rvalid_i(s_rvalid), .rready_o(s_rready), .r_i(s_r)
   );
 
+  logic       scrub_valid, scrub_ready, scrubbing, inject_valid, inject_ready, injecting, ecc_valid;
+  column_t    scrub_column, inject_column;
+  injection_t injection;
+  ecc_event_t ecc;
+
+  datum_memory_regs u_memory_regs (
+    .clk_i,
+    .rst_ni        (core_rst_n),
+    .memory_bytes_i(memory_bytes_q),
+    .write_i       (memory_write),
+    .inject_block_i(memory_inject),
+    .offset_i      (memory_offset),
+    .wdata_i       (memory_wdata),
+    .value_o       (memory_value),
+    .wide_o        (memory_wide),
+    .ecc_valid_i   (ecc_valid),
+    .ecc_i         (ecc),
+    .scrub_valid_o (scrub_valid),
+    .scrub_ready_i (scrub_ready),
+    .scrub_column_o(scrub_column),
+    .scrubbing_i   (scrubbing),
+    .inject_valid_o(inject_valid),
+    .inject_ready_i(inject_ready),
+    .inject_column_o(inject_column),
+    .injection_o   (injection),
+    .injecting_i   (injecting),
+    .irq_valid_o   (memory_irq),
+    .irq_ready_i   (irq_ready && !dma_irq),
+    .idle_o        (memory_regs_idle)
+  );
+
   datum_dram_ctrl #(.Timing(Timing)) u_dram (
     .clk_i, .rst_ni,
     .awvalid_i(s_awvalid[TargetDram]), .awready_o(s_awready[TargetDram]), .aw_i(s_aw[TargetDram]),
@@ -489,7 +541,11 @@ module datum_board
     .arvalid_i(s_arvalid[TargetDram]), .arready_o(s_arready[TargetDram]), .ar_i(s_ar[TargetDram]),
     .rvalid_o (s_rvalid[TargetDram]), .rready_i(s_rready[TargetDram]), .r_o(s_r[TargetDram]),
     .dram_act_valid_o, .dram_act_bank_o, .dram_act_row_o, .dram_pre_valid_o, .dram_pre_bank_o, .dram_pre_all_o, .dram_ref_valid_o,
-    .dram_cas_valid_o, .dram_cas_write_o, .dram_cas_bank_o, .dram_cas_col_o, .dram_wdata_o, .dram_wstrb_o, .dram_rvalid_i, .dram_rdata_i,
+    .dram_cas_valid_o, .dram_cas_write_o, .dram_cas_bank_o, .dram_cas_col_o, .dram_wdata_o, .dram_wcheck_o, .dram_wlanes_o, .dram_wflips_o,
+    .dram_wflip_lane_o, .dram_rvalid_i, .dram_rdata_i, .dram_rcheck_i,
+    .scrub_valid_i(scrub_valid), .scrub_ready_o(scrub_ready), .scrub_column_i(scrub_column), .scrubbing_o(scrubbing),
+    .inject_valid_i(inject_valid), .inject_ready_o(inject_ready), .inject_column_i(inject_column), .injection_i(injection),
+    .injecting_o(injecting), .ecc_valid_o(ecc_valid), .ecc_o(ecc),
     .ready_o  (memory_ready),
     .idle_o   (dram_idle)
   );
@@ -536,7 +592,8 @@ module datum_board
     .value_o        (perf_value)
   );
 
-  assign work_idle   = dma_idle && mmu_idle && msix_idle && fabric_idle && dram_idle && onchip_idle && aperture_idle && !reset_busy;
+  assign work_idle   = dma_idle && mmu_idle && msix_idle && fabric_idle && dram_idle && onchip_idle && aperture_idle
+                       && memory_regs_idle && !reset_busy;
   assign quiescent_o = work_idle && regs_idle && rst_ni;
 
 endmodule

@@ -96,6 +96,7 @@ package datum_pkg;
   } fabric_r_t;
 
   localparam logic [1:0] AxiOkay = 2'b00;
+  localparam logic [1:0] AxiSlvErr = 2'b10;    // of memory: what was read cannot be corrected
   localparam logic [1:0] AxiDecErr = 2'b11;
 
   // What a ring failure leaves in the fault log.

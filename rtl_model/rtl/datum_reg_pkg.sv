@@ -4,7 +4,7 @@
 // <REGISTER>_<FIELD>_LSB, _WIDTH: a field. <LAYOUT>_<FIELD>_WORD, _LSB, _WIDTH: 64-bit word and bits inside the word;
 // _BIT: position in the whole record. <ENUM>_<VALUE>: a code.
 package datum_reg_pkg;
-  localparam logic [31:0] DESCRIPTION_CRC = 32'h2ee0278d;
+  localparam logic [31:0] DESCRIPTION_CRC = 32'h82c708c4;
   localparam int unsigned BAR0_BYTES = 524288;
   localparam int unsigned BAR0_ADDRESS_WIDTH = 19;
 
@@ -15,7 +15,7 @@ package datum_reg_pkg;
   localparam logic [18:0] MAGIC_OFFSET = 19'h00000;
   localparam logic [31:0] MAGIC_RESET = 32'h4d544144;
   localparam logic [18:0] VERSION_OFFSET = 19'h00004;
-  localparam logic [31:0] VERSION_RESET = 32'h00010000;
+  localparam logic [31:0] VERSION_RESET = 32'h00010001;
   localparam int unsigned VERSION_MAJOR_LSB = 16;
   localparam int unsigned VERSION_MAJOR_WIDTH = 16;
   localparam int unsigned VERSION_MINOR_LSB = 0;
@@ -110,13 +110,15 @@ package datum_reg_pkg;
   localparam int unsigned SPACE_ROOT_ADDRESS_LSB = 12;
   localparam int unsigned SPACE_ROOT_ADDRESS_WIDTH = 40;
 
-  // Memory controller: geometry and timing, in controller cycles.
+  // Memory controller: timing in controller cycles, error correction, scrubber.
   localparam logic [18:0] MEMORY_BASE = 19'h02000;
-  localparam int unsigned MEMORY_STRIDE = 20;
+  localparam int unsigned MEMORY_STRIDE = 100;
   localparam int unsigned MEMORY_COUNT = 1;
   localparam logic [18:0] MC_STATUS_OFFSET = 19'h00000;
   localparam int unsigned MC_STATUS_READY_LSB = 0;
   localparam int unsigned MC_STATUS_READY_WIDTH = 1;
+  localparam int unsigned MC_STATUS_ECC_LSB = 1;
+  localparam int unsigned MC_STATUS_ECC_WIDTH = 1;
   localparam logic [18:0] MC_TIMING0_OFFSET = 19'h00004;
   localparam int unsigned MC_TIMING0_T_RCD_LSB = 0;
   localparam int unsigned MC_TIMING0_T_RCD_WIDTH = 8;
@@ -147,6 +149,50 @@ package datum_reg_pkg;
   localparam int unsigned MC_TIMING3_T_WR_WIDTH = 8;
   localparam int unsigned MC_TIMING3_T_RTP_LSB = 8;
   localparam int unsigned MC_TIMING3_T_RTP_WIDTH = 8;
+  localparam logic [18:0] ECC_CORRECTED_COUNT_OFFSET = 19'h00020;
+  localparam logic [63:0] ECC_CORRECTED_COUNT_RESET = 64'h0000000000000000;
+  localparam logic [18:0] ECC_UNCORRECTED_COUNT_OFFSET = 19'h00028;
+  localparam logic [63:0] ECC_UNCORRECTED_COUNT_RESET = 64'h0000000000000000;
+  localparam logic [18:0] ECC_CLEAR_OFFSET = 19'h00030;
+  localparam logic [31:0] ECC_CLEAR_RESET = 32'h00000000;
+  localparam int unsigned ECC_CLEAR_COUNTS_LSB = 0;
+  localparam int unsigned ECC_CLEAR_COUNTS_WIDTH = 1;
+  localparam int unsigned ECC_CLEAR_LOGS_LSB = 1;
+  localparam int unsigned ECC_CLEAR_LOGS_WIDTH = 1;
+  localparam logic [18:0] ECC_CORRECTED_INFO_OFFSET = 19'h00034;
+  localparam logic [31:0] ECC_CORRECTED_INFO_RESET = 32'h00000000;
+  localparam int unsigned ECC_CORRECTED_INFO_VALID_LSB = 0;
+  localparam int unsigned ECC_CORRECTED_INFO_VALID_WIDTH = 1;
+  localparam int unsigned ECC_CORRECTED_INFO_SCRUB_LSB = 1;
+  localparam int unsigned ECC_CORRECTED_INFO_SCRUB_WIDTH = 1;
+  localparam int unsigned ECC_CORRECTED_INFO_BANK_LSB = 4;
+  localparam int unsigned ECC_CORRECTED_INFO_BANK_WIDTH = 4;
+  localparam int unsigned ECC_CORRECTED_INFO_SYNDROME_LSB = 8;
+  localparam int unsigned ECC_CORRECTED_INFO_SYNDROME_WIDTH = 8;
+  localparam logic [18:0] ECC_CORRECTED_ADDRESS_OFFSET = 19'h00038;
+  localparam logic [63:0] ECC_CORRECTED_ADDRESS_RESET = 64'h0000000000000000;
+  localparam logic [18:0] ECC_UNCORRECTED_INFO_OFFSET = 19'h00040;
+  localparam logic [31:0] ECC_UNCORRECTED_INFO_RESET = 32'h00000000;
+  localparam int unsigned ECC_UNCORRECTED_INFO_VALID_LSB = 0;
+  localparam int unsigned ECC_UNCORRECTED_INFO_VALID_WIDTH = 1;
+  localparam int unsigned ECC_UNCORRECTED_INFO_SCRUB_LSB = 1;
+  localparam int unsigned ECC_UNCORRECTED_INFO_SCRUB_WIDTH = 1;
+  localparam int unsigned ECC_UNCORRECTED_INFO_BANK_LSB = 4;
+  localparam int unsigned ECC_UNCORRECTED_INFO_BANK_WIDTH = 4;
+  localparam int unsigned ECC_UNCORRECTED_INFO_SYNDROME_LSB = 8;
+  localparam int unsigned ECC_UNCORRECTED_INFO_SYNDROME_WIDTH = 8;
+  localparam logic [18:0] ECC_UNCORRECTED_ADDRESS_OFFSET = 19'h00048;
+  localparam logic [63:0] ECC_UNCORRECTED_ADDRESS_RESET = 64'h0000000000000000;
+  localparam logic [18:0] SCRUB_POSITION_OFFSET = 19'h00050;
+  localparam logic [63:0] SCRUB_POSITION_RESET = 64'h0000000000000000;
+  localparam int unsigned SCRUB_POSITION_ADDRESS_LSB = 6;
+  localparam int unsigned SCRUB_POSITION_ADDRESS_WIDTH = 33;
+  localparam logic [18:0] SCRUB_REMAINING_OFFSET = 19'h00058;
+  localparam logic [63:0] SCRUB_REMAINING_RESET = 64'h0000000000000000;
+  localparam int unsigned SCRUB_REMAINING_LENGTH_LSB = 6;
+  localparam int unsigned SCRUB_REMAINING_LENGTH_WIDTH = 33;
+  localparam logic [18:0] SCRUB_INTERVAL_OFFSET = 19'h00060;
+  localparam logic [31:0] SCRUB_INTERVAL_RESET = 32'h00000000;
 
   // Free-running counters since reset.
   localparam logic [18:0] PERF_BASE = 19'h03000;
@@ -170,6 +216,25 @@ package datum_reg_pkg;
   localparam logic [63:0] PERF_WALKS_RESET = 64'h0000000000000000;
   localparam logic [18:0] PERF_DESCRIPTORS_OFFSET = 19'h00040;
   localparam logic [63:0] PERF_DESCRIPTORS_RESET = 64'h0000000000000000;
+
+  // Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
+  localparam logic [18:0] INJECT_BASE = 19'h04000;
+  localparam int unsigned INJECT_STRIDE = 24;
+  localparam int unsigned INJECT_COUNT = 1;
+  localparam logic [18:0] INJECT_ADDRESS_OFFSET = 19'h00000;
+  localparam logic [63:0] INJECT_ADDRESS_RESET = 64'h0000000000000000;
+  localparam int unsigned INJECT_ADDRESS_ADDRESS_LSB = 3;
+  localparam int unsigned INJECT_ADDRESS_ADDRESS_WIDTH = 36;
+  localparam logic [18:0] INJECT_DATA_OFFSET = 19'h00008;
+  localparam logic [63:0] INJECT_DATA_RESET = 64'h0000000000000000;
+  localparam logic [18:0] INJECT_CHECK_OFFSET = 19'h00010;
+  localparam logic [31:0] INJECT_CHECK_RESET = 32'h00000000;
+  localparam int unsigned INJECT_CHECK_BITS_LSB = 0;
+  localparam int unsigned INJECT_CHECK_BITS_WIDTH = 8;
+  localparam logic [18:0] INJECT_COMMAND_OFFSET = 19'h00014;
+  localparam logic [31:0] INJECT_COMMAND_RESET = 32'h00000000;
+  localparam int unsigned INJECT_COMMAND_BUSY_LSB = 0;
+  localparam int unsigned INJECT_COMMAND_BUSY_WIDTH = 1;
 
   // Configuration of each ring; never part of a page that is handed to another process.
   localparam logic [18:0] RING_CONFIG_BASE = 19'h08000;
@@ -269,6 +334,7 @@ package datum_reg_pkg;
   localparam logic [7:0] FAULT_REASON_RESERVED_BITS = 8'h0d;
   localparam logic [7:0] FAULT_REASON_ALIGNMENT = 8'h0e;
   localparam logic [7:0] FAULT_REASON_SIZE = 8'h0f;
+  localparam logic [7:0] FAULT_REASON_UNCORRECTABLE = 8'h10;
 
   // One slot of a ring. Words are 64 bits; per-opcode meaning in board contract 4.
   localparam int unsigned DESCRIPTOR_BYTES = 64;

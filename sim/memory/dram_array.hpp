@@ -16,6 +16,8 @@
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
 
+#include "sim/memory/error_masks.hpp"
+
 namespace datum::sim {
 
 /// A sparse memfd, mapped as a whole, and a table that says which pages are elsewhere: those of an export are
@@ -34,6 +36,9 @@ class DramArray {
     return exports_.empty() ? std::span{own_.data() + first, static_cast<std::size_t>(most_bytes)}
                             : run_among_exports(first, most_bytes);
   }
+
+  /// Which bits of the cells are wrong, wherever the cells are.
+  [[nodiscard]] ErrorMasks& errors() noexcept { return errors_; }
 
   /// board::PcieFunction::export_memory; the ranges are of this memory, whatever their ordinal says.
   Result<UniqueFd> export_ranges(std::span<const board::DeviceRange> ranges, std::string_view label);
@@ -70,6 +75,7 @@ class DramArray {
   Mapping own_;
   std::vector<std::unique_ptr<Block>> moved_;  // by block; made by the first export
   std::map<std::uint64_t, Export> exports_;    // by first byte of the first range
+  ErrorMasks errors_;
 };
 
 }  // namespace datum::sim

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "sim/memory/dram_geometry.hpp"
+
 namespace datum::sim {
 
 namespace {
@@ -19,9 +21,8 @@ Executor::Result finished(const Failure& failure, bool completed) {
   return {completed ? Executor::Outcome::completed : Executor::Outcome::unfinished, {}};
 }
 
-Failure bus_failure(Target target, bool write, unsigned space, std::uint64_t va) {
-  return {failure_status(target), write ? hw::FaultReason::bus_write : hw::FaultReason::bus_read, write,
-          space, va};
+Failure write_failure(Target target, unsigned space, std::uint64_t va) {
+  return {failure_status(target), hw::FaultReason::bus_write, true, space, va};
 }
 
 /// `to` shows `pattern`, which is not longer, again and again.
@@ -81,6 +82,11 @@ Failure Executor::check_range(const Ring& ring, Place place, std::uint64_t bytes
   return {};
 }
 
+Failure Executor::read_failure(Target target, Place place) const noexcept {
+  const auto reason = memory_.uncorrectable() ? hw::FaultReason::uncorrectable : hw::FaultReason::bus_read;
+  return {failure_status(target), reason, false, place.space, place.va};
+}
+
 Failure Executor::translate(Place place, std::uint64_t max_bytes, bool write, Mmu::Translation& to) {
   to = mmu_.translate(place.space, place.va, max_bytes, write);
   if (to.reason != hw::FaultReason::none) {
@@ -97,7 +103,8 @@ Failure Executor::copy_slice(const Ring& ring, Place from, Place to, std::uint64
   if (auto failure = check_range(ring, to, bytes, true); failure.happened()) {
     return failure;
   }
-  const auto goal = std::min(bytes - done, slice_bytes);
+  // Slices end at a column of the destination, so that none is written in two parts.
+  const auto goal = std::min(bytes - done, slice_bytes - (to.va + done) % column_bytes);
   for (std::uint64_t moved = 0; moved < goal;) {
     const Place source{from.space, from.va + done};
     const Place target{to.space, to.va + done};
@@ -113,10 +120,10 @@ Failure Executor::copy_slice(const Ring& ring, Place from, Place to, std::uint64
     done += outcome.bytes;
     moved += outcome.bytes;
     if (outcome.failed == Side::read) {
-      return bus_failure(read.at.target, false, source.space, source.va + outcome.bytes);
+      return read_failure(read.at.target, {source.space, source.va + outcome.bytes});
     }
     if (outcome.failed == Side::write) {
-      return bus_failure(write.at.target, true, target.space, target.va + outcome.bytes);
+      return write_failure(write.at.target, target.space, target.va + outcome.bytes);
     }
   }
   return {};
@@ -183,18 +190,19 @@ Executor::Result Executor::fill(Ring& ring) {
   // A piece may begin anywhere in the pattern.
   pattern_.resize(std::min(bytes, fill_slice_bytes) + pattern_bytes);
   repeat(std::as_bytes(std::span{pattern}).first(pattern_bytes), pattern_);
-  const auto end = std::min(bytes, done + slice_bytes);
+  const auto end = std::min(bytes, done + slice_bytes - (whole.va + done) % column_bytes);
   while (done < end) {
     const Place place{whole.space, whole.va + done};
     Mmu::Translation run;
-    if (auto failure = translate(place, std::min(end - done, fill_slice_bytes), true, run);
+    if (auto failure =
+            translate(place, std::min(end - done, fill_slice_bytes - place.va % column_bytes), true, run);
         failure.happened()) {
       return {Outcome::failed, failure};
     }
     const auto written = memory_.write(run.at, std::span{pattern_}.subspan(done % pattern_bytes, run.bytes));
     done += written;
     if (written < run.bytes) {
-      return {Outcome::failed, bus_failure(run.at.target, true, place.space, place.va + written)};
+      return {Outcome::failed, write_failure(run.at.target, place.space, place.va + written)};
     }
   }
   return finished({}, done == bytes);
@@ -211,7 +219,7 @@ Executor::Result Executor::write_value(Ring& ring, std::uint64_t value, unsigned
   }
   const auto image = std::as_bytes(std::span{&value, 1}).first(bytes);
   if (memory_.write(to.at, image) != bytes) {
-    return {Outcome::failed, bus_failure(to.at.target, true, place.space, place.va)};
+    return {Outcome::failed, write_failure(to.at.target, place.space, place.va)};
   }
   return {Outcome::completed, {}};
 }
@@ -231,7 +239,7 @@ Executor::Result Executor::wait_value(unsigned number, Ring& ring) {
     if (memory_.pending()) {
       watch_.watch(number, from.at);  // a write from now on may be younger than the answer
     }
-    return {Outcome::failed, bus_failure(from.at.target, false, place.space, place.va)};
+    return {Outcome::failed, read_failure(from.at.target, place)};
   }
   if ((word & descriptor.wait_error_mask()) != 0) {
     return {Outcome::failed, {hw::Status::dependency, hw::FaultReason::none, false, place.space, place.va}};

@@ -46,6 +46,8 @@ class Executor {
   Failure copy_slice(const Ring& ring, Place from, Place to, std::uint64_t bytes, std::uint64_t& done);
   [[nodiscard]] static Failure check_range(const Ring& ring, Place place, std::uint64_t bytes,
                                            bool write) noexcept;
+  /// Why the last read failed.
+  [[nodiscard]] Failure read_failure(Target target, Place place) const noexcept;
   [[nodiscard]] Failure translate(Place place, std::uint64_t max_bytes, bool write, Mmu::Translation& to);
 
   MemoryPort& memory_;

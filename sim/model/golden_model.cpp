@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/memory/dram_geometry.hpp"
+
 namespace datum::sim {
 
 namespace {
@@ -12,6 +14,7 @@ constexpr std::uint64_t access_cycles = 8;  // about what the RTL takes for a re
 
 std::uint32_t GoldenModel::read_register32(std::uint32_t offset) {
   parts_.counters.cycle += access_cycles;
+  report_errors();
   const auto value = registers_.read32(offset);
   hash_.add(TransactionHash::Kind::register_read, cycle(), offset, value, {});
   return value;
@@ -19,6 +22,7 @@ std::uint32_t GoldenModel::read_register32(std::uint32_t offset) {
 
 std::uint64_t GoldenModel::read_register64(std::uint32_t offset) {
   parts_.counters.cycle += 2 * access_cycles;
+  report_errors();
   const auto value = registers_.read64(offset);
   hash_.add(TransactionHash::Kind::register_read, cycle(), offset, value, {});
   return value;
@@ -27,47 +31,45 @@ std::uint64_t GoldenModel::read_register64(std::uint32_t offset) {
 void GoldenModel::write_register32(std::uint32_t offset, std::uint32_t value) {
   parts_.counters.cycle += access_cycles;
   hash_.add(TransactionHash::Kind::register_write, cycle(), offset, value, {});
+  report_errors();  // of the time before it
   registers_.write32(offset, value);
+  report_errors();
 }
 
 void GoldenModel::write_register64(std::uint32_t offset, std::uint64_t value) {
   parts_.counters.cycle += 2 * access_cycles;
   hash_.add(TransactionHash::Kind::register_write, cycle(), offset, value, {});
+  report_errors();
   registers_.write64(offset, value);
+  report_errors();
 }
 
-/// The cells behind `offset`, as many as lie in one piece; empty where there are none for `piece_bytes`.
-std::span<std::byte> GoldenModel::behind(std::uint64_t offset, std::uint64_t bytes,
-                                         std::uint64_t& piece_bytes) {
-  const auto found = [&](Physical first) {
-    const auto cells = parts_.memory.local(first, piece_bytes);
-    piece_bytes = cells.empty() ? piece_bytes : cells.size();
-    return cells;
-  };
+GoldenModel::Place GoldenModel::behind(std::uint64_t offset, std::uint64_t bytes) const noexcept {
   const auto fixed_bytes = parts_.options.aperture_bytes;
   if (offset < fixed_bytes) {
-    piece_bytes = std::min(bytes, fixed_bytes - offset);
-    return found({Target::dram, offset});
+    return {true, {Target::dram, offset}, std::min(bytes, fixed_bytes - offset)};
   }
   const auto in_window = offset - fixed_bytes;
   const auto window_bytes = parts_.options.window_bytes;
-  piece_bytes = bytes;
   if (in_window >= window_bytes) {
-    return {};
+    return {false, {}, bytes};
   }
-  piece_bytes = std::min(bytes, window_bytes - in_window);
   const hw::WindowBaseRegister base{parts_.global.window_base};
   const auto address = base.address_bytes() + in_window;
-  if (base.ordinal() > 1) {
-    return {};
-  }
-  return found({base.ordinal() == 0 ? Target::dram : Target::onchip, address});
+  return {base.ordinal() <= 1,
+          {base.ordinal() == 0 ? Target::dram : Target::onchip, address},
+          std::min(bytes, window_bytes - in_window)};
 }
 
 void GoldenModel::read_aperture(std::uint64_t offset, std::span<std::byte> to) {
   for (std::uint64_t done = 0; done < to.size();) {
-    std::uint64_t piece = 0;
-    const auto source = behind(offset + done, to.size() - done, piece);
+    const auto place = behind(offset + done, to.size() - done);
+    const auto source =
+        place.exists ? parts_.memory.readable(place.first, place.bytes) : std::span<const std::byte>{};
+    auto piece = source.empty() ? place.bytes : source.size();
+    if (place.exists && parts_.memory.uncorrectable()) {
+      piece = std::min(piece, column_bytes - place.first.address % column_bytes);
+    }
     const auto target = to.subspan(done, piece);
     std::ranges::copy(source, target.begin());
     std::ranges::fill(target.subspan(source.size()), std::byte{0xff});
@@ -75,26 +77,38 @@ void GoldenModel::read_aperture(std::uint64_t offset, std::span<std::byte> to) {
     hash_.add(TransactionHash::Kind::aperture_read, cycle(), offset + done, piece, target);
     done += piece;
   }
+  report_errors();
 }
 
 void GoldenModel::write_aperture(std::uint64_t offset, std::span<const std::byte> from) {
   for (std::uint64_t done = 0; done < from.size();) {
-    std::uint64_t piece = 0;
-    const auto target = behind(offset + done, from.size() - done, piece);
+    const auto place = behind(offset + done, from.size() - done);
+    const auto target =
+        place.exists ? parts_.memory.writable(place.first, place.bytes) : std::span<std::byte>{};
+    const auto piece = target.empty() ? place.bytes : target.size();
     std::ranges::copy(from.subspan(done, target.size()), target.begin());
     parts_.counters.cycle += access_cycles + Counters::beats(piece);
     hash_.add(TransactionHash::Kind::aperture_write, cycle(), offset + done, piece,
               from.subspan(done, piece));
     done += piece;
   }
+  report_errors();
 }
 
 void GoldenModel::write_message_table32(std::uint32_t offset, std::uint32_t value) {
   parts_.messages.write32(offset, value);
 }
 
+void GoldenModel::report_errors() {
+  parts_.ecc.catch_up();
+  if (parts_.ecc.take_interrupt()) {
+    parts_.rings.raise_memory();
+  }
+}
+
 Activity GoldenModel::run(std::uint64_t cycles) {
   parts_.rings.run(cycles);
+  report_errors();
   return activity();
 }
 

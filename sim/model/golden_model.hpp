@@ -32,9 +32,16 @@ class GoldenModel final : public Engine {
   [[nodiscard]] const std::string& lost() const override { return lost_; }
 
  private:
-  /// The memory behind an aperture offset, as far as it goes in one piece; empty where there is none.
-  [[nodiscard]] std::span<std::byte> behind(std::uint64_t offset, std::uint64_t bytes,
-                                            std::uint64_t& piece_bytes);
+  /// What lies behind a part of the aperture.
+  struct Place {
+    bool exists = false;
+    Physical first;
+    std::uint64_t bytes = 0;  // as many as `first` is good for, or do not exist
+  };
+
+  [[nodiscard]] Place behind(std::uint64_t offset, std::uint64_t bytes) const noexcept;
+  /// Lets the memory controller say what it has to.
+  void report_errors();
 
   TransactionHash& hash_;
   GoldenParts parts_;

@@ -5,6 +5,7 @@
 
 #include "sim/board/options.hpp"
 #include "sim/board/timebase.hpp"
+#include "sim/model/ecc_unit.hpp"
 #include "sim/model/memory_port.hpp"
 #include "sim/model/message_table.hpp"
 #include "sim/model/mmu.hpp"
@@ -32,7 +33,8 @@ struct GoldenParts {
   GoldenParts(const BoardOptions& board, DramArray& dram, HostBus& host, const Timebase& time)
       : options(board),
         timebase(time),
-        memory(dram, host, onchip_bytes, counters, watch),
+        ecc(dram, counters),
+        memory(dram, ecc, host, onchip_bytes, counters, watch),
         mmu(memory, counters),
         messages(host, counters),
         rings(memory, mmu, watch, messages, counters, time) {
@@ -48,6 +50,7 @@ struct GoldenParts {
     global.channel_enable = options.channels;
     mmu.reset();
     rings.reset();
+    ecc.reset();
     counters.reset();
   }
 
@@ -55,6 +58,7 @@ struct GoldenParts {
   const Timebase& timebase;
   Counters counters;
   WordWatch watch;
+  EccUnit ecc;
   MemoryPort memory;
   Mmu mmu;
   MessageTable messages;

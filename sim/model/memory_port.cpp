@@ -11,9 +11,9 @@ constexpr std::size_t bounce_bytes = 256 * 1024;
 
 }  // namespace
 
-MemoryPort::MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters,
-                       WordWatch& watch)
-    : dram_(dram), host_(host), counters_(counters), watch_(watch), onchip_(onchip_bytes) {}
+MemoryPort::MemoryPort(DramArray& dram, EccUnit& ecc, HostBus& host, std::uint64_t onchip_bytes,
+                       Counters& counters, WordWatch& watch)
+    : dram_(dram), ecc_(ecc), host_(host), counters_(counters), watch_(watch), onchip_(onchip_bytes) {}
 
 std::span<std::byte> MemoryPort::local(Physical first, std::uint64_t bytes) noexcept {
   switch (first.target) {
@@ -30,6 +30,26 @@ std::span<std::byte> MemoryPort::local(Physical first, std::uint64_t bytes) noex
   return {};
 }
 
+std::span<const std::byte> MemoryPort::readable(Physical first, std::uint64_t bytes) {
+  uncorrectable_ = false;
+  const auto cells = local(first, bytes);
+  if (first.target != Target::dram || dram_.errors().empty()) {
+    return cells;
+  }
+  const auto right = ecc_.read(first.address, cells.size());
+  uncorrectable_ = right == 0 && !cells.empty();
+  return cells.first(right);
+}
+
+std::span<std::byte> MemoryPort::writable(Physical first, std::uint64_t bytes) {
+  uncorrectable_ = false;
+  const auto cells = local(first, bytes);
+  if (first.target == Target::dram && !dram_.errors().empty()) {
+    ecc_.write(first.address, cells.size());
+  }
+  return cells;
+}
+
 void MemoryPort::count(Target target, std::uint64_t bytes, Side side) noexcept {
   const auto beats = Counters::beats(bytes);
   if (target == Target::host) {
@@ -42,12 +62,13 @@ void MemoryPort::count(Target target, std::uint64_t bytes, Side side) noexcept {
 std::uint64_t MemoryPort::read(Physical from, std::span<std::byte> to) {
   count(from.target, to.size(), Side::read);
   counters_.cycle += Counters::beats(to.size());
+  uncorrectable_ = false;
   if (from.target == Target::host) {
     return host_.read(from.address, to, counters_.cycle);
   }
   std::uint64_t done = 0;
   while (done < to.size()) {
-    const auto source = local({from.target, from.address + done}, to.size() - done);
+    const auto source = readable({from.target, from.address + done}, to.size() - done);
     if (source.empty()) {
       break;
     }
@@ -60,12 +81,13 @@ std::uint64_t MemoryPort::read(Physical from, std::span<std::byte> to) {
 std::uint64_t MemoryPort::write(Physical to, std::span<const std::byte> from) {
   count(to.target, from.size(), Side::write);
   counters_.cycle += Counters::beats(from.size());
+  uncorrectable_ = false;
   std::uint64_t done = 0;
   if (to.target == Target::host) {
     done = host_.write(to.address, from, counters_.cycle);
   }
   while (to.target != Target::host && done < from.size()) {
-    const auto target = local({to.target, to.address + done}, from.size() - done);
+    const auto target = writable({to.target, to.address + done}, from.size() - done);
     if (target.empty()) {
       break;
     }
@@ -77,7 +99,8 @@ std::uint64_t MemoryPort::write(Physical to, std::span<const std::byte> from) {
 }
 
 CopyOutcome MemoryPort::copy(Physical from, Physical to, std::uint64_t bytes) {
-  if (from.target == Target::host && to.target == Target::host) {
+  // With wrong bits about, words are judged when all that goes into them is known.
+  if (from.target == Target::host && (to.target == Target::host || !dram_.errors().empty())) {
     return bounce(from, to, bytes);
   }
   CopyOutcome outcome;
@@ -101,7 +124,7 @@ CopyOutcome MemoryPort::copy_piece(Physical from, Physical to, std::uint64_t byt
     watch_.written(to, done);
     return {done, done < target.size() ? Side::read : Side::none};
   }
-  auto source = local(from, bytes);
+  auto source = readable(from, bytes);
   if (source.empty()) {
     return {0, Side::read};
   }
@@ -110,7 +133,7 @@ CopyOutcome MemoryPort::copy_piece(Physical from, Physical to, std::uint64_t byt
     const auto done = write(to, source);
     return {done, done < source.size() ? Side::write : Side::none};
   }
-  const auto target = local(to, source.size());
+  const auto target = writable(to, source.size());
   if (target.empty()) {
     return {0, Side::write};
   }

@@ -10,6 +10,7 @@
 #include "sim/host/host_bus.hpp"
 #include "sim/memory/dram_array.hpp"
 #include "sim/model/counters.hpp"
+#include "sim/model/ecc_unit.hpp"
 #include "sim/model/physical.hpp"
 #include "sim/model/word_watch.hpp"
 
@@ -25,7 +26,7 @@ struct CopyOutcome {
 /// Accesses move bytes until the first that is refused and return how many came through.
 class MemoryPort {
  public:
-  MemoryPort(DramArray& dram, HostBus& host, std::uint64_t onchip_bytes, Counters& counters,
+  MemoryPort(DramArray& dram, EccUnit& ecc, HostBus& host, std::uint64_t onchip_bytes, Counters& counters,
              WordWatch& watch);
 
   [[nodiscard]] std::uint64_t dram_bytes() const noexcept { return dram_.size_bytes(); }
@@ -46,20 +47,30 @@ class MemoryPort {
 
   [[nodiscard]] bool busy(unsigned ring) const { return host_.busy(ring); }
 
-  /// Memory of the board itself, as much of it as lies in one piece; empty where there is none.
-  [[nodiscard]] std::span<std::byte> local(Physical first, std::uint64_t bytes) noexcept;
+  /// The last access ended at a column that cannot be corrected.
+  [[nodiscard]] bool uncorrectable() const noexcept { return uncorrectable_; }
+
+  /// Memory of the board itself to be read, as much of it as lies in one piece and is right; empty where
+  /// there is none.
+  [[nodiscard]] std::span<const std::byte> readable(Physical first, std::uint64_t bytes);
+  /// Memory of the board itself, all of which is about to be written, as much of it as lies in one piece;
+  /// empty where there is none.
+  [[nodiscard]] std::span<std::byte> writable(Physical first, std::uint64_t bytes);
 
  private:
+  [[nodiscard]] std::span<std::byte> local(Physical first, std::uint64_t bytes) noexcept;
   void count(Target target, std::uint64_t bytes, Side side) noexcept;
   [[nodiscard]] CopyOutcome copy_piece(Physical from, Physical to, std::uint64_t bytes);
   [[nodiscard]] CopyOutcome bounce(Physical from, Physical to, std::uint64_t bytes);
 
   DramArray& dram_;
+  EccUnit& ecc_;
   HostBus& host_;
   Counters& counters_;
   WordWatch& watch_;
   std::vector<std::byte> onchip_;
   std::vector<std::byte> bounce_;
+  bool uncorrectable_ = false;
 };
 
 }  // namespace datum::sim

@@ -42,7 +42,7 @@ Mmu::Page Mmu::walk(unsigned space, std::uint64_t page) {
   for (unsigned level = root_level;; --level) {
     const auto index = (page >> (level_bits * level)) & table_index_mask;
     hw::Pte entry;
-    const auto raw = memory_.local({Target::dram, table + index * sizeof entry}, sizeof entry);
+    const auto raw = memory_.readable({Target::dram, table + index * sizeof entry}, sizeof entry);
     if (raw.size() != sizeof entry) {
       return {{}, hw::FaultReason::table_read, false};
     }

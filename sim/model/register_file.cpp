@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/model/ecc_registers.hpp"
+
 namespace datum::sim {
 
 namespace {
@@ -105,7 +107,11 @@ std::uint64_t RegisterFile::read(const Place& place) {
   if (offset < hw::perf_host_read_beats) {
     return read_mmu_or_memory(offset, place.index);
   }
-  return offset < hw::ring_config_block_base ? read_counter(offset) : read_ring(offset, place.index);
+  if (offset < hw::inject_address) {
+    return read_counter(offset);
+  }
+  return offset < hw::ring_config_block_base ? read_ecc_register(parts_.ecc, offset)
+                                             : read_ring(offset, place.index);
 }
 
 void RegisterFile::write(const Place& place, std::uint64_t value, std::uint64_t mask) {
@@ -203,7 +209,7 @@ std::uint64_t RegisterFile::read_mmu_or_memory(std::uint32_t offset, std::uint32
   case hw::space_root(0):
     return parts_.mmu.root(index);
   case hw::mc_status:
-    return hw::McStatusRegister{}.set_ready(true).raw;
+    return hw::McStatusRegister{}.set_ready(true).set_ecc(true).raw;
   case hw::mc_timing0:
     return timing0;
   case hw::mc_timing1:
@@ -213,7 +219,7 @@ std::uint64_t RegisterFile::read_mmu_or_memory(std::uint32_t offset, std::uint32
   case hw::mc_timing3:
     return timing3;
   default:
-    return 0;
+    return read_ecc_register(parts_.ecc, offset);
   }
 }
 
@@ -340,6 +346,7 @@ void RegisterFile::write_mmu(std::uint32_t offset, std::uint32_t index, std::uin
     parts_.mmu.set_root(index, merge(parts_.mmu.root(index), value, mask) & space_root_bits);
     break;
   default:
+    write_ecc_register(parts_.ecc, offset, value, mask);
     break;
   }
 }

@@ -251,4 +251,9 @@ void RingEngine::raise_fault() {
   messages_.raise(ring_count);
 }
 
+void RingEngine::raise_memory() {
+  reports_.interrupt_global |= hw::InterruptGlobalRegister{}.set_memory(true).raw;
+  messages_.raise(ring_count + 1);
+}
+
 }  // namespace datum::sim

@@ -59,6 +59,9 @@ class RingEngine {
   /// Whether some ring could go on now.
   [[nodiscard]] bool has_work() const noexcept;
 
+  /// The interrupt of the memory controller.
+  void raise_memory();
+
   [[nodiscard]] bool any_parked() const noexcept { return watch_.any_watching(); }
 
  private:

@@ -120,9 +120,13 @@ struct BoardPins {
   CData& dram_cas_bank_o;
   CData& dram_cas_col_o;
   Wide& dram_wdata_o;
-  QData& dram_wstrb_o;
+  QData& dram_wcheck_o;
+  CData& dram_wlanes_o;
+  QData& dram_wflips_o;
+  CData& dram_wflip_lane_o;
   CData& dram_rvalid_i;
   Wide& dram_rdata_i;
+  QData& dram_rcheck_i;
 };
 
 /// `Top` is the class that Verilator made of datum_board, under any prefix.
@@ -239,9 +243,13 @@ template <class Top>
       .dram_cas_bank_o = top.dram_cas_bank_o,
       .dram_cas_col_o = top.dram_cas_col_o,
       .dram_wdata_o = top.dram_wdata_o,
-      .dram_wstrb_o = top.dram_wstrb_o,
+      .dram_wcheck_o = top.dram_wcheck_o,
+      .dram_wlanes_o = top.dram_wlanes_o,
+      .dram_wflips_o = top.dram_wflips_o,
+      .dram_wflip_lane_o = top.dram_wflip_lane_o,
       .dram_rvalid_i = top.dram_rvalid_i,
       .dram_rdata_i = top.dram_rdata_i,
+      .dram_rcheck_i = top.dram_rcheck_i,
   };
 }
 

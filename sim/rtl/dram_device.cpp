@@ -5,16 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "sim/memory/secded.hpp"
+
 namespace datum::sim {
-
-namespace {
-
-/// Spreads rows over banks; the same function gives the bank back.
-unsigned folded(std::uint64_t row) {
-  return static_cast<unsigned>((row ^ (row >> 4U) ^ (row >> 8U) ^ (row >> 12U)) & 0xfU);
-}
-
-}  // namespace
 
 void DramDevice::power_on() noexcept {
   bank_.fill({});
@@ -40,6 +33,7 @@ void DramDevice::drive(std::uint64_t cycle) noexcept {
   pins_.dram_rvalid_i = answers ? 1 : 0;
   if (answers) {
     std::memcpy(pins_.dram_rdata_i.data(), read.data.data(), column_bytes);
+    pins_.dram_rcheck_i = read.check;
     read.valid = false;
   }
 }
@@ -86,11 +80,7 @@ void DramDevice::apart(std::uint64_t then, unsigned cycles, const char* rule, un
   }
 }
 
-std::span<std::byte> DramDevice::cells(unsigned bank, unsigned column) const noexcept {
-  const auto row = bank_[bank].row;
-  const auto linear_bank = bank ^ folded(row);
-  const auto address = (row << 17U) | (std::uint64_t{linear_bank >> 2U} << 15U) |
-                       (std::uint64_t{column} << 8U) | (std::uint64_t{linear_bank & 3U} << 6U);
+std::span<std::byte> DramDevice::cells(std::uint64_t address) const noexcept {
   return address + column_bytes <= array_.size_bytes() ? array_.run(address, column_bytes)
                                                        : std::span<std::byte>{};
 }
@@ -147,28 +137,50 @@ void DramDevice::read(unsigned bank, unsigned column, std::uint64_t now) {
   auto& answer = reads_[due % longest_latency];
   answer.valid = true;
   answer.due = due;
-  const auto from = cells(bank, column);
-  answer.data.fill(std::byte{0xff});
-  std::ranges::copy(from, answer.data.begin());
+  fill(answer, address_of(bank_[bank].row, bank, column));
+}
+
+void DramDevice::fill(Read& answer, std::uint64_t address) {
+  answer.data.fill(~0ULL);
+  const auto from = cells(address);
+  std::ranges::copy(from, std::as_writable_bytes(std::span{answer.data}).begin());
+  answer.check = 0;
+  const auto& errors = array_.errors();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    const auto mask = errors.empty() ? ErrorMask{} : errors.at(address + lane * ErrorMasks::word_bytes);
+    const auto check = static_cast<std::uint8_t>(check_of(answer.data[lane]) ^ mask.check);
+    answer.data[lane] ^= mask.data;
+    answer.check |= std::uint64_t{check} << (8 * lane);
+  }
 }
 
 void DramDevice::write(unsigned bank, unsigned column, std::uint64_t now) {
   check_column(bank, now);
   apart(last_read_, timing_.column.t_rtw(), "t_rtw", bank, now);
   last_write_ = bank_[bank].written = now;
-  const auto to = cells(bank, column);
-  if (to.empty()) {
-    return;
+  const auto address = address_of(bank_[bank].row, bank, column);
+  if (const auto to = cells(address); !to.empty()) {
+    store_words(address, to);
   }
+}
+
+/// Check bits that do not fit their word, and bits that the controller says are to be wrong, make the mask.
+void DramDevice::store_words(std::uint64_t address, std::span<std::byte> to) {
   const auto* const from = reinterpret_cast<const std::byte*>(pins_.dram_wdata_o.data());
-  const std::uint64_t strobes = pins_.dram_wstrb_o;
-  if (strobes == ~0ULL) {
-    std::memcpy(to.data(), from, column_bytes);
-    return;
-  }
-  for (std::size_t byte = 0; byte < column_bytes; ++byte) {
-    if (((strobes >> byte) & 1U) != 0) {
-      to[byte] = from[byte];
+  auto& errors = array_.errors();
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    if (((pins_.dram_wlanes_o >> lane) & 1U) == 0) {
+      continue;
+    }
+    const auto at = lane * ErrorMasks::word_bytes;
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, sizeof word);
+    std::memcpy(to.data() + at, &word, sizeof word);
+    const auto check = static_cast<std::uint8_t>(pins_.dram_wcheck_o >> (8 * lane));
+    const ErrorMask mask{lane == pins_.dram_wflip_lane_o ? pins_.dram_wflips_o : 0,
+                         static_cast<std::uint8_t>(check ^ check_of(word))};
+    if (!mask.empty() || !errors.empty()) {
+      errors.set(address + at, mask);
     }
   }
 }

@@ -1,5 +1,5 @@
-// The DRAM behind the controller's command port: keeps the cells, answers reads after CL, and checks every
-// timing rule by itself.
+// The DRAM behind the controller's command port: keeps the cells and their wrong bits, answers reads after
+// CL, and checks every timing rule by itself.
 #pragma once
 
 #include <array>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/memory/dram_array.hpp"
+#include "sim/memory/dram_geometry.hpp"
 #include "sim/rtl/board_pins.hpp"
 #include "sim/rtl/dram_timing.hpp"
 
@@ -33,7 +34,7 @@ class DramDevice {
  private:
   static constexpr unsigned banks = 16;
   static constexpr unsigned groups = 4;
-  static constexpr std::size_t column_bytes = 64;
+  static constexpr unsigned lanes = 8;  // words of a column, each with check bits of its own
   static constexpr std::size_t longest_latency = 64;
   static constexpr std::uint64_t postponed_refreshes = 8;  // that the standard allows
 
@@ -50,7 +51,8 @@ class DramDevice {
   struct Read {
     bool valid = false;
     std::uint64_t due = 0;
-    std::array<std::byte, column_bytes> data;
+    std::array<std::uint64_t, lanes> data{};
+    std::uint64_t check = 0;
   };
 
   void activate(unsigned bank, std::uint64_t row, std::uint64_t now);
@@ -62,7 +64,9 @@ class DramDevice {
   void require(bool holds, const char* rule, unsigned bank, std::uint64_t now);
   /// The rule that `now` is at least `cycles` after `then`.
   void apart(std::uint64_t then, unsigned cycles, const char* rule, unsigned bank, std::uint64_t now);
-  [[nodiscard]] std::span<std::byte> cells(unsigned bank, unsigned column) const noexcept;
+  void fill(Read& answer, std::uint64_t address);
+  void store_words(std::uint64_t address, std::span<std::byte> to);
+  [[nodiscard]] std::span<std::byte> cells(std::uint64_t address) const noexcept;
 
   BoardPins& pins_;
   DramArray& array_;

@@ -208,7 +208,8 @@ void BoardBench::drive_dram() {
   const auto data = dram.read_data();
   top_->dram_rvalid_i = data.has_value();
   if (data) {
-    put_word(top_->dram_rdata_i, *data);
+    put_word(top_->dram_rdata_i, data->data);
+    top_->dram_rcheck_i = data->check;
   }
 }
 
@@ -226,7 +227,7 @@ void BoardBench::sample_dram() {
   commands.column_write = t.dram_cas_write_o != 0;
   commands.column_bank = t.dram_cas_bank_o;
   commands.column_address = t.dram_cas_col_o;
-  dram.cycle(commands, word_of(t.dram_wdata_o), t.dram_wstrb_o);
+  dram.cycle(commands, {word_of(t.dram_wdata_o), t.dram_wcheck_o, t.dram_wlanes_o});
 }
 
 void BoardBench::settle() {

@@ -48,7 +48,7 @@ TEST_F(BoardRegisters, given_the_identity_when_read_then_it_names_this_descripti
   EXPECT_TRUE(status.memory_ready());
   EXPECT_TRUE(status.memory_clean());
   EXPECT_TRUE(status.quiescent());
-  EXPECT_EQ(bench_.read32(hw::mc_status), 1U);
+  EXPECT_EQ(bench_.read32(hw::mc_status), hw::McStatusRegister{}.set_ready(true).set_ecc(true).raw);
   EXPECT_EQ(hw::McTiming1Register{bench_.read32(hw::mc_timing1)}.t_cl(), 5U);
 }
 
@@ -83,8 +83,8 @@ TEST_F(BoardRegisters,
   bench_.write64(hw::memory_bytes, 1);
   EXPECT_EQ(bench_.read32(hw::magic), hw::magic_value);
   EXPECT_EQ(bench_.read64(hw::memory_bytes), 64ULL << 20U);
-  for (const auto hole : {0x0f8U, 0xffcU, 0x1020U, 0x2014U, 0x3048U, 0x4000U, 0x7ffcU, 0x9000U, 0x10020U,
-                          0x10ffcU, 0x50000U, 0x7fffcU}) {
+  for (const auto hole : {0x0f8U, 0xffcU, 0x1020U, 0x2014U, 0x2064U, 0x3048U, 0x4018U, 0x5000U, 0x7ffcU,
+                          0x9000U, 0x10020U, 0x10ffcU, 0x50000U, 0x7fffcU}) {
     bench_.write32(hole, 0xffff'ffff);
     EXPECT_EQ(bench_.read32(hole), 0U) << std::hex << hole;
   }

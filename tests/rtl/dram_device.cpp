@@ -1,6 +1,8 @@
 #include "tests/rtl/dram_device.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,50 @@ std::uint64_t dram_address(std::uint32_t row, unsigned bank, unsigned column) {
   const std::uint64_t plain = bank ^ fold;
   return (std::uint64_t{row} << 17U) | ((plain >> 2U) << 15U) | (std::uint64_t{column} << 8U) |
          ((plain & 3U) << 6U);
+}
+
+std::uint8_t check_bits(std::uint64_t word) {
+  unsigned sum = 0;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    if (((word >> bit) & 1U) != 0) {
+      const unsigned column = bit == 0 ? 0x3fU : 0x40U + bit;
+      sum ^= column | (std::popcount(column) % 2 == 0 ? 0x80U : 0U);
+    }
+  }
+  return static_cast<std::uint8_t>(sum);
+}
+
+void DramDevice::write_words(std::uint64_t address, std::byte* cells, const DramColumn& written) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(written.data.data());
+  for (unsigned lane = 0; lane < 8; ++lane) {
+    if (((written.lanes >> lane) & 1U) == 0) {
+      continue;
+    }
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + 8 * lane, sizeof word);
+    std::memcpy(cells + 8 * lane, &word, sizeof word);
+    turned_.erase(address + 8 * lane);
+    const auto check = static_cast<std::uint8_t>(written.check >> (8 * lane));
+    if (check != check_bits(word)) {
+      turn_bits(address + 8 * lane, 0, check ^ check_bits(word));
+    }
+  }
+}
+
+DramColumn DramDevice::read_words(std::uint64_t address, const std::byte* cells) const {
+  DramColumn read;
+  for (unsigned lane = 0; lane < 8; ++lane) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, cells + 8 * lane, sizeof word);
+    auto check = check_bits(word);
+    if (const auto found = turned_.find(address + 8 * lane); found != turned_.end()) {
+      word ^= found->second.data;
+      check ^= found->second.check;
+    }
+    std::memcpy(reinterpret_cast<std::byte*>(read.data.data()) + 8 * lane, &word, sizeof word);
+    read.check |= std::uint64_t{check} << (8 * lane);
+  }
+  return read;
 }
 
 void DramDevice::expect(bool holds, const char* rule) {
@@ -63,7 +109,7 @@ void DramDevice::refresh() {
   ++refreshes_;
 }
 
-void DramDevice::column(const DramCommands& commands, const DramWord& data, std::uint64_t strobe) {
+void DramDevice::column(const DramCommands& commands, const DramColumn& written) {
   auto& bank = banks_.at(commands.column_bank);
   ++columns_;
   expect(bank.row.has_value(), "column access of a closed bank");
@@ -78,26 +124,19 @@ void DramDevice::column(const DramCommands& commands, const DramWord& data, std:
   if (commands.column_write) {
     // The bus turns: read data has left it, with two clocks between the directions, before write data comes.
     expect_after(last_read_, clocks_.cl + clocks_.burst + 2 - clocks_.cwl, "read to write");
-    const auto* bytes = reinterpret_cast<const std::byte*>(data.data());
-    for (unsigned i = 0; i < sizeof(DramWord); ++i) {
-      if (((strobe >> i) & 1U) != 0) {
-        word[i] = bytes[i];
-      }
-    }
+    write_words(address, word, written);
     bank.written = now_;
     last_write_ = now_;
   } else {
     expect_after(last_write_, clocks_.cwl + clocks_.burst + clocks_.wtr_l, "tWTR");
-    DramWord read;
-    std::memcpy(read.data(), word, sizeof read);
     constexpr std::int64_t controller_cl = 5;
-    pending_.push_back({now_ + controller_cl, read});
+    pending_.push_back({now_ + controller_cl, read_words(address, word)});
     bank.read = now_;
     last_read_ = now_;
   }
 }
 
-void DramDevice::cycle(const DramCommands& commands, const DramWord& data, std::uint64_t strobe) {
+void DramDevice::cycle(const DramCommands& commands, const DramColumn& written) {
   if (!pending_.empty() && pending_.front().due == now_) {
     pending_.erase(pending_.begin());
   }
@@ -115,14 +154,14 @@ void DramDevice::cycle(const DramCommands& commands, const DramWord& data, std::
     activate(commands.activate_bank, commands.activate_row);
   }
   if (commands.column) {
-    column(commands, data, strobe);
+    column(commands, written);
   }
   const auto owed = now_ * DramClocks::per_cycle / clocks_.refi - refreshes_;
   expect(owed <= static_cast<std::int64_t>(clocks_.postponed_refreshes), "refresh overdue");
   ++now_;
 }
 
-std::optional<DramWord> DramDevice::read_data() const {
+std::optional<DramColumn> DramDevice::read_data() const {
   if (!pending_.empty() && pending_.front().due == now_) {
     return pending_.front().data;
   }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,17 +42,32 @@ struct DramCommands {
 
 using DramWord = std::array<std::uint32_t, 16>;
 
+/// A column on the data bus: eight words of 64 bits, each with a byte of check bits.
+struct DramColumn {
+  DramWord data{};
+  std::uint64_t check = 0;
+  unsigned lanes = 0xff;  // words of a write
+};
+
 class DramDevice {
  public:
   static constexpr unsigned banks = 16;
 
   explicit DramDevice(SparseMemory& memory) : memory_(memory) {}
 
-  /// What one cycle brings, in order of cycles; `data` and `strobe` belong to a column write.
-  void cycle(const DramCommands& commands, const DramWord& data, std::uint64_t strobe);
+  /// What one cycle brings, in order of cycles; `written` belongs to a column write.
+  void cycle(const DramCommands& commands, const DramColumn& written);
 
   /// Read data of the cycle that comes next, if any is due then.
-  [[nodiscard]] std::optional<DramWord> read_data() const;
+  [[nodiscard]] std::optional<DramColumn> read_data() const;
+
+  /// Bits of the word of 8 bytes at `address` that a read finds turned.
+  void turn_bits(std::uint64_t address, std::uint64_t data, std::uint8_t check) {
+    turned_[address] = {data, check};
+  }
+
+  /// Whether what the cells hold and their check bits fit, for this word.
+  [[nodiscard]] bool is_right(std::uint64_t address) const { return !turned_.contains(address); }
 
   /// Rules that were broken, one line each.
   [[nodiscard]] const std::vector<std::string>& broken_rules() const noexcept { return broken_; }
@@ -71,7 +88,9 @@ class DramDevice {
   void activate(unsigned bank, std::uint32_t row);
   void precharge(unsigned bank);
   void refresh();
-  void column(const DramCommands& commands, const DramWord& data, std::uint64_t strobe);
+  void column(const DramCommands& commands, const DramColumn& written);
+  void write_words(std::uint64_t address, std::byte* cells, const DramColumn& written);
+  [[nodiscard]] DramColumn read_words(std::uint64_t address, const std::byte* cells) const;
   void expect(bool holds, const char* rule);
   /// At least `clocks` memory clocks since cycle `since`.
   void expect_after(std::int64_t since, unsigned clocks, const char* rule);
@@ -87,15 +106,25 @@ class DramDevice {
   std::int64_t last_refresh_ = long_ago;
   std::int64_t refreshes_ = 0;
 
+  struct Turned {
+    std::uint64_t data;
+    std::uint8_t check;
+  };
+
   struct Pending {
     std::int64_t due;
-    DramWord data;
+    DramColumn data;
   };
+
+  std::map<std::uint64_t, Turned> turned_;  // by address of a word of 8 bytes
 
   std::vector<Pending> pending_;
   std::uint64_t columns_ = 0;
   std::vector<std::string> broken_;
 };
+
+/// Check bits of a word, by definition: the sum of the columns of its ones.
+[[nodiscard]] std::uint8_t check_bits(std::uint64_t word);
 
 /// Device address of a column, by the mapping of the board contract.
 [[nodiscard]] std::uint64_t dram_address(std::uint32_t row, unsigned bank, unsigned column);

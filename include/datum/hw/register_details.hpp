@@ -28,7 +28,7 @@ struct CodeInfo {
 };
 
 /// What each register of register_table is, in its order.
-inline constexpr std::array<std::string_view, 62> register_descriptions{{
+inline constexpr std::array<std::string_view, 76> register_descriptions{{
     "The bytes 'D' 'A' 'T' 'M'.",
     "Version of the register interface.",
     "CRC-32 of the register description that the board was built from.",
@@ -70,6 +70,16 @@ inline constexpr std::array<std::string_view, 62> register_descriptions{{
     "Column timing.",
     "Refresh timing and activate window.",
     "Recovery.",
+    "Words that were read with one wrong bit and corrected.",
+    "Words that were read and could not be corrected.",
+    "Forgets errors.",
+    "First corrected word since its log was emptied.",
+    "Its device address, bytes.",
+    "First uncorrectable word since its log was emptied.",
+    "Its device address, bytes.",
+    "What the scrubber reads next; goes round at the end of the memory.",
+    "Scrubs without pause from SCRUB_POSITION on until it is 0.",
+    "Cycles from one background scrub of 64 bytes to the next; 0: none.",
     "Data beats read from the host.",
     "Data beats written to the host.",
     "DRAM column reads, 64 bytes each.",
@@ -79,6 +89,10 @@ inline constexpr std::array<std::string_view, 62> register_descriptions{{
     "Translations answered by a TLB.",
     "Page-table walks.",
     "Descriptors completed.",
+    "Which word.",
+    "Data bits that are to be wrong.",
+    "Check bits that are to be wrong.",
+    "Writing 1 injects; reads 1 until the word is wrong in the memory.",
     "Host address of slot 0, 4 KiB aligned.",
     "Host address of the completion record, 64-byte aligned.",
     "Four slots of 16 bits: bit 15 valid, bits 14:0 space that descriptors of this ring may name.",
@@ -93,7 +107,7 @@ inline constexpr std::array<std::string_view, 62> register_descriptions{{
     "Address of the refused access.",
 }};
 
-inline constexpr std::array<FieldInfo, 35> field_table{{
+inline constexpr std::array<FieldInfo, 51> field_table{{
     {"VERSION", "major", 16U, 16U, 0U, "", "Grows when old drivers cannot drive the board."},
     {"VERSION", "minor", 0U, 16U, 0U, "", "Grows with additions."},
     {"WINDOW_BASE", "address", 12U, 40U, 12U, "", "Device address of the window's first byte, in units of 4 KiB."},
@@ -110,6 +124,7 @@ inline constexpr std::array<FieldInfo, 35> field_table{{
     {"SPACE_ROOT", "valid", 0U, 1U, 0U, "", "0: every access of the space is refused."},
     {"SPACE_ROOT", "address", 12U, 40U, 12U, "", "Ordinal-0 device address of the root table, in units of 4 KiB."},
     {"MC_STATUS", "ready", 0U, 1U, 0U, "", "Initialisation is done."},
+    {"MC_STATUS", "ecc", 1U, 1U, 0U, "", "Words of 64 bits of ordinal 0 are protected: one wrong bit is corrected, two are detected."},
     {"MC_TIMING0", "t_rcd", 0U, 8U, 0U, "", "Activate to column command."},
     {"MC_TIMING0", "t_rp", 8U, 8U, 0U, "", "Precharge to activate."},
     {"MC_TIMING0", "t_ras", 16U, 8U, 0U, "", "Activate to precharge."},
@@ -123,6 +138,21 @@ inline constexpr std::array<FieldInfo, 35> field_table{{
     {"MC_TIMING2", "t_faw", 28U, 4U, 0U, "", "Window in which at most four activates stand."},
     {"MC_TIMING3", "t_wr", 0U, 8U, 0U, "", "Write command to precharge."},
     {"MC_TIMING3", "t_rtp", 8U, 8U, 0U, "", "Read command to precharge."},
+    {"ECC_CLEAR", "counts", 0U, 1U, 0U, "", "Write 1: both counts are zero."},
+    {"ECC_CLEAR", "logs", 1U, 1U, 0U, "", "Write 1: both logs are empty and take the next error."},
+    {"ECC_CORRECTED_INFO", "valid", 0U, 1U, 0U, "", "The log holds an error."},
+    {"ECC_CORRECTED_INFO", "scrub", 1U, 1U, 0U, "", "The scrubber found it."},
+    {"ECC_CORRECTED_INFO", "bank", 4U, 4U, 0U, "", "Bank of the DRAM."},
+    {"ECC_CORRECTED_INFO", "syndrome", 8U, 8U, 0U, "", "Sum of the columns of the wrong bits."},
+    {"ECC_UNCORRECTED_INFO", "valid", 0U, 1U, 0U, "", "The log holds an error."},
+    {"ECC_UNCORRECTED_INFO", "scrub", 1U, 1U, 0U, "", "The scrubber found it."},
+    {"ECC_UNCORRECTED_INFO", "bank", 4U, 4U, 0U, "", "Bank of the DRAM."},
+    {"ECC_UNCORRECTED_INFO", "syndrome", 8U, 8U, 0U, "", "Sum of the columns of the wrong bits."},
+    {"SCRUB_POSITION", "address", 6U, 33U, 6U, "", "Device address in ordinal 0, in units of 64 bytes."},
+    {"SCRUB_REMAINING", "length", 6U, 33U, 6U, "", "Left to scrub, in units of 64 bytes."},
+    {"INJECT_ADDRESS", "address", 3U, 36U, 3U, "", "Device address in ordinal 0, in units of 8 bytes."},
+    {"INJECT_CHECK", "bits", 0U, 8U, 0U, "", "One bit each."},
+    {"INJECT_COMMAND", "busy", 0U, 1U, 0U, "", "Write 1: inject. Read 1: under way."},
     {"RING_CONTROL", "enable", 0U, 1U, 0U, "", "0 to 1: start with HEAD = TAIL = 0. 1 to 0: stop."},
     {"RING_FAULT_INFO", "status", 0U, 8U, 0U, "status", "How the descriptor ended."},
     {"RING_FAULT_INFO", "reason", 8U, 8U, 0U, "fault_reason", "Detail."},
@@ -131,7 +161,7 @@ inline constexpr std::array<FieldInfo, 35> field_table{{
     {"RING_STATE", "", 0U, 32U, 0U, "ring_state", "State of the ring."},
 }};
 
-inline constexpr std::array<CodeInfo, 40> code_table{{
+inline constexpr std::array<CodeInfo, 41> code_table{{
     {"opcode", 0U, "NOP", "Nothing."},
     {"opcode", 1U, "COPY", "Bytes from source to destination."},
     {"opcode", 2U, "COPY_REGION", "Two- or three-dimensional copy with pitches."},
@@ -172,6 +202,7 @@ inline constexpr std::array<CodeInfo, 40> code_table{{
     {"fault_reason", 13U, "RESERVED_BITS", "Reserved bits or unused words are set."},
     {"fault_reason", 14U, "ALIGNMENT", "Address of a value or word is not aligned."},
     {"fault_reason", 15U, "SIZE", "Size code or length out of range."},
+    {"fault_reason", 16U, "UNCORRECTABLE", "A word of the memory had more wrong bits than can be corrected."},
 }};
 
 }  // namespace datum::hw

@@ -12,11 +12,11 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0x2ee0278dU;
+inline constexpr std::uint32_t description_crc = 0x82c708c4U;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
-inline constexpr std::uint16_t version_minor = 0;
+inline constexpr std::uint16_t version_minor = 1;
 inline constexpr std::uint32_t bar0_bytes = 0x80000U;
 
 // --- codes
@@ -127,6 +127,7 @@ enum class FaultReason : std::uint8_t {
   reserved_bits = 13,  // Reserved bits or unused words are set.
   alignment = 14,  // Address of a value or word is not aligned.
   size = 15,  // Size code or length out of range.
+  uncorrectable = 16,  // A word of the memory had more wrong bits than can be corrected.
 };
 /// The name of a code in the description; empty for a number that is no code.
 [[nodiscard]] constexpr std::string_view name_of(FaultReason value) noexcept {
@@ -147,6 +148,7 @@ enum class FaultReason : std::uint8_t {
   case FaultReason::reserved_bits: return "RESERVED_BITS";
   case FaultReason::alignment: return "ALIGNMENT";
   case FaultReason::size: return "SIZE";
+  case FaultReason::uncorrectable: return "UNCORRECTABLE";
   }
   return {};
 }
@@ -396,7 +398,7 @@ struct SpaceRootRegister {
   friend constexpr bool operator==(const SpaceRootRegister&, const SpaceRootRegister&) = default;
 };
 
-// --- memory: Memory controller: geometry and timing, in controller cycles.
+// --- memory: Memory controller: timing in controller cycles, error correction, scrubber.
 
 /// 32 bits, ro. State of the controller.
 inline constexpr std::uint32_t mc_status = 0x2000U;
@@ -408,6 +410,26 @@ inline constexpr std::uint32_t mc_timing1 = 0x2008U;
 inline constexpr std::uint32_t mc_timing2 = 0x200cU;
 /// 32 bits, ro. Recovery.
 inline constexpr std::uint32_t mc_timing3 = 0x2010U;
+/// 64 bits, ro. Words that were read with one wrong bit and corrected.
+inline constexpr std::uint32_t ecc_corrected_count = 0x2020U;
+/// 64 bits, ro. Words that were read and could not be corrected.
+inline constexpr std::uint32_t ecc_uncorrected_count = 0x2028U;
+/// 32 bits, wo. Forgets errors.
+inline constexpr std::uint32_t ecc_clear = 0x2030U;
+/// 32 bits, ro. First corrected word since its log was emptied.
+inline constexpr std::uint32_t ecc_corrected_info = 0x2034U;
+/// 64 bits, ro. Its device address, bytes.
+inline constexpr std::uint32_t ecc_corrected_address = 0x2038U;
+/// 32 bits, ro. First uncorrectable word since its log was emptied.
+inline constexpr std::uint32_t ecc_uncorrected_info = 0x2040U;
+/// 64 bits, ro. Its device address, bytes.
+inline constexpr std::uint32_t ecc_uncorrected_address = 0x2048U;
+/// 64 bits, rw. What the scrubber reads next; goes round at the end of the memory.
+inline constexpr std::uint32_t scrub_position = 0x2050U;
+/// 64 bits, rw. Scrubs without pause from SCRUB_POSITION on until it is 0.
+inline constexpr std::uint32_t scrub_remaining = 0x2058U;
+/// 32 bits, rw. Cycles from one background scrub of 64 bytes to the next; 0: none.
+inline constexpr std::uint32_t scrub_interval = 0x2060U;
 
 /// MC_STATUS: State of the controller.
 struct McStatusRegister {
@@ -417,6 +439,12 @@ struct McStatusRegister {
   [[nodiscard]] constexpr bool ready() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
   constexpr McStatusRegister& set_ready(bool value) noexcept {
     raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+  /// Words of 64 bits of ordinal 0 are protected: one wrong bit is corrected, two are detected.
+  [[nodiscard]] constexpr bool ecc() const noexcept { return ((raw >> 1U) & std::uint32_t{0x1U}) != 0; }
+  constexpr McStatusRegister& set_ecc(bool value) noexcept {
+    raw = (raw & ~(std::uint32_t{0x1U} << 1U)) | ((static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U}) << 1U);
     return *this;
   }
 
@@ -533,6 +561,124 @@ struct McTiming3Register {
   friend constexpr bool operator==(const McTiming3Register&, const McTiming3Register&) = default;
 };
 
+/// ECC_CLEAR: Forgets errors.
+struct EccClearRegister {
+  std::uint32_t raw = 0;
+
+  /// Write 1: both counts are zero.
+  [[nodiscard]] constexpr bool counts() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
+  constexpr EccClearRegister& set_counts(bool value) noexcept {
+    raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+  /// Write 1: both logs are empty and take the next error.
+  [[nodiscard]] constexpr bool logs() const noexcept { return ((raw >> 1U) & std::uint32_t{0x1U}) != 0; }
+  constexpr EccClearRegister& set_logs(bool value) noexcept {
+    raw = (raw & ~(std::uint32_t{0x1U} << 1U)) | ((static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U}) << 1U);
+    return *this;
+  }
+
+  friend constexpr bool operator==(const EccClearRegister&, const EccClearRegister&) = default;
+};
+
+/// ECC_CORRECTED_INFO: First corrected word since its log was emptied.
+struct EccCorrectedInfoRegister {
+  std::uint32_t raw = 0;
+
+  /// The log holds an error.
+  [[nodiscard]] constexpr bool valid() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
+  constexpr EccCorrectedInfoRegister& set_valid(bool value) noexcept {
+    raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+  /// The scrubber found it.
+  [[nodiscard]] constexpr bool scrub() const noexcept { return ((raw >> 1U) & std::uint32_t{0x1U}) != 0; }
+  constexpr EccCorrectedInfoRegister& set_scrub(bool value) noexcept {
+    raw = (raw & ~(std::uint32_t{0x1U} << 1U)) | ((static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U}) << 1U);
+    return *this;
+  }
+  /// Bank of the DRAM.
+  [[nodiscard]] constexpr std::uint8_t bank() const noexcept { return static_cast<std::uint8_t>(((raw >> 4U) & std::uint32_t{0xfU})); }
+  constexpr EccCorrectedInfoRegister& set_bank(std::uint8_t value) noexcept {
+    raw = (raw & ~(std::uint32_t{0xfU} << 4U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xfU}) << 4U);
+    return *this;
+  }
+  /// Sum of the columns of the wrong bits.
+  [[nodiscard]] constexpr std::uint8_t syndrome() const noexcept { return static_cast<std::uint8_t>(((raw >> 8U) & std::uint32_t{0xffU})); }
+  constexpr EccCorrectedInfoRegister& set_syndrome(std::uint8_t value) noexcept {
+    raw = (raw & ~(std::uint32_t{0xffU} << 8U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 8U);
+    return *this;
+  }
+
+  friend constexpr bool operator==(const EccCorrectedInfoRegister&, const EccCorrectedInfoRegister&) = default;
+};
+
+/// ECC_UNCORRECTED_INFO: First uncorrectable word since its log was emptied.
+struct EccUncorrectedInfoRegister {
+  std::uint32_t raw = 0;
+
+  /// The log holds an error.
+  [[nodiscard]] constexpr bool valid() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
+  constexpr EccUncorrectedInfoRegister& set_valid(bool value) noexcept {
+    raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+  /// The scrubber found it.
+  [[nodiscard]] constexpr bool scrub() const noexcept { return ((raw >> 1U) & std::uint32_t{0x1U}) != 0; }
+  constexpr EccUncorrectedInfoRegister& set_scrub(bool value) noexcept {
+    raw = (raw & ~(std::uint32_t{0x1U} << 1U)) | ((static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U}) << 1U);
+    return *this;
+  }
+  /// Bank of the DRAM.
+  [[nodiscard]] constexpr std::uint8_t bank() const noexcept { return static_cast<std::uint8_t>(((raw >> 4U) & std::uint32_t{0xfU})); }
+  constexpr EccUncorrectedInfoRegister& set_bank(std::uint8_t value) noexcept {
+    raw = (raw & ~(std::uint32_t{0xfU} << 4U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xfU}) << 4U);
+    return *this;
+  }
+  /// Sum of the columns of the wrong bits.
+  [[nodiscard]] constexpr std::uint8_t syndrome() const noexcept { return static_cast<std::uint8_t>(((raw >> 8U) & std::uint32_t{0xffU})); }
+  constexpr EccUncorrectedInfoRegister& set_syndrome(std::uint8_t value) noexcept {
+    raw = (raw & ~(std::uint32_t{0xffU} << 8U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 8U);
+    return *this;
+  }
+
+  friend constexpr bool operator==(const EccUncorrectedInfoRegister&, const EccUncorrectedInfoRegister&) = default;
+};
+
+/// SCRUB_POSITION: What the scrubber reads next; goes round at the end of the memory.
+struct ScrubPositionRegister {
+  std::uint64_t raw = 0;
+
+  /// Device address in ordinal 0, in units of 64 bytes.
+  [[nodiscard]] constexpr std::uint64_t address() const noexcept { return ((raw >> 6U) & std::uint64_t{0x1ffffffffULL}); }
+  constexpr ScrubPositionRegister& set_address(std::uint64_t value) noexcept {
+    raw = (raw & ~(std::uint64_t{0x1ffffffffULL} << 6U)) | ((value & std::uint64_t{0x1ffffffffULL}) << 6U);
+    return *this;
+  }
+  /// The same in bytes, a multiple of 64.
+  [[nodiscard]] constexpr std::uint64_t address_bytes() const noexcept { return std::uint64_t{address()} << 6U; }
+  constexpr ScrubPositionRegister& set_address_bytes(std::uint64_t bytes) noexcept { return set_address(bytes >> 6U); }
+
+  friend constexpr bool operator==(const ScrubPositionRegister&, const ScrubPositionRegister&) = default;
+};
+
+/// SCRUB_REMAINING: Scrubs without pause from SCRUB_POSITION on until it is 0.
+struct ScrubRemainingRegister {
+  std::uint64_t raw = 0;
+
+  /// Left to scrub, in units of 64 bytes.
+  [[nodiscard]] constexpr std::uint64_t length() const noexcept { return ((raw >> 6U) & std::uint64_t{0x1ffffffffULL}); }
+  constexpr ScrubRemainingRegister& set_length(std::uint64_t value) noexcept {
+    raw = (raw & ~(std::uint64_t{0x1ffffffffULL} << 6U)) | ((value & std::uint64_t{0x1ffffffffULL}) << 6U);
+    return *this;
+  }
+  /// The same in bytes, a multiple of 64.
+  [[nodiscard]] constexpr std::uint64_t length_bytes() const noexcept { return std::uint64_t{length()} << 6U; }
+  constexpr ScrubRemainingRegister& set_length_bytes(std::uint64_t bytes) noexcept { return set_length(bytes >> 6U); }
+
+  friend constexpr bool operator==(const ScrubRemainingRegister&, const ScrubRemainingRegister&) = default;
+};
+
 // --- perf: Free-running counters since reset.
 
 /// 64 bits, ro. Data beats read from the host.
@@ -553,6 +699,62 @@ inline constexpr std::uint32_t perf_tlb_hits = 0x3030U;
 inline constexpr std::uint32_t perf_walks = 0x3038U;
 /// 64 bits, ro. Descriptors completed.
 inline constexpr std::uint32_t perf_descriptors = 0x3040U;
+
+// --- inject: Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
+
+/// 64 bits, rw. Which word.
+inline constexpr std::uint32_t inject_address = 0x4000U;
+/// 64 bits, rw. Data bits that are to be wrong.
+inline constexpr std::uint32_t inject_data = 0x4008U;
+/// 32 bits, rw. Check bits that are to be wrong.
+inline constexpr std::uint32_t inject_check = 0x4010U;
+/// 32 bits, rw. Writing 1 injects; reads 1 until the word is wrong in the memory.
+inline constexpr std::uint32_t inject_command = 0x4014U;
+
+/// INJECT_ADDRESS: Which word.
+struct InjectAddressRegister {
+  std::uint64_t raw = 0;
+
+  /// Device address in ordinal 0, in units of 8 bytes.
+  [[nodiscard]] constexpr std::uint64_t address() const noexcept { return ((raw >> 3U) & std::uint64_t{0xfffffffffULL}); }
+  constexpr InjectAddressRegister& set_address(std::uint64_t value) noexcept {
+    raw = (raw & ~(std::uint64_t{0xfffffffffULL} << 3U)) | ((value & std::uint64_t{0xfffffffffULL}) << 3U);
+    return *this;
+  }
+  /// The same in bytes, a multiple of 8.
+  [[nodiscard]] constexpr std::uint64_t address_bytes() const noexcept { return std::uint64_t{address()} << 3U; }
+  constexpr InjectAddressRegister& set_address_bytes(std::uint64_t bytes) noexcept { return set_address(bytes >> 3U); }
+
+  friend constexpr bool operator==(const InjectAddressRegister&, const InjectAddressRegister&) = default;
+};
+
+/// INJECT_CHECK: Check bits that are to be wrong.
+struct InjectCheckRegister {
+  std::uint32_t raw = 0;
+
+  /// One bit each.
+  [[nodiscard]] constexpr std::uint8_t bits() const noexcept { return static_cast<std::uint8_t>((raw & std::uint32_t{0xffU})); }
+  constexpr InjectCheckRegister& set_bits(std::uint8_t value) noexcept {
+    raw = (raw & ~std::uint32_t{0xffU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xffU});
+    return *this;
+  }
+
+  friend constexpr bool operator==(const InjectCheckRegister&, const InjectCheckRegister&) = default;
+};
+
+/// INJECT_COMMAND: Writing 1 injects; reads 1 until the word is wrong in the memory.
+struct InjectCommandRegister {
+  std::uint32_t raw = 0;
+
+  /// Write 1: inject. Read 1: under way.
+  [[nodiscard]] constexpr bool busy() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
+  constexpr InjectCommandRegister& set_busy(bool value) noexcept {
+    raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+
+  friend constexpr bool operator==(const InjectCommandRegister&, const InjectCommandRegister&) = default;
+};
 
 // --- ring_config: Configuration of each ring; never part of a page that is handed to another process.
 
@@ -916,9 +1118,9 @@ struct RegisterInfo {
 };
 
 /// Every register, in the order of the description.
-inline constexpr std::array<RegisterInfo, 62> register_table{{
+inline constexpr std::array<RegisterInfo, 76> register_table{{
     {"MAGIC", "global", 0x0U, 0U, 1U, 32U, Access::ro, false, 0x4d544144U},
-    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10000U},
+    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10001U},
     {"BUILD_ID", "global", 0x8U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"RING_COUNT", "global", 0x10U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"CHANNEL_COUNT", "global", 0x14U, 0U, 1U, 32U, Access::ro, true, 0x0U},
@@ -958,6 +1160,16 @@ inline constexpr std::array<RegisterInfo, 62> register_table{{
     {"MC_TIMING1", "memory", 0x2008U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"MC_TIMING2", "memory", 0x200cU, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"MC_TIMING3", "memory", 0x2010U, 0U, 1U, 32U, Access::ro, true, 0x0U},
+    {"ECC_CORRECTED_COUNT", "memory", 0x2020U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"ECC_UNCORRECTED_COUNT", "memory", 0x2028U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"ECC_CLEAR", "memory", 0x2030U, 0U, 1U, 32U, Access::wo, false, 0x0U},
+    {"ECC_CORRECTED_INFO", "memory", 0x2034U, 0U, 1U, 32U, Access::ro, false, 0x0U},
+    {"ECC_CORRECTED_ADDRESS", "memory", 0x2038U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"ECC_UNCORRECTED_INFO", "memory", 0x2040U, 0U, 1U, 32U, Access::ro, false, 0x0U},
+    {"ECC_UNCORRECTED_ADDRESS", "memory", 0x2048U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"SCRUB_POSITION", "memory", 0x2050U, 0U, 1U, 64U, Access::rw, false, 0x0U},
+    {"SCRUB_REMAINING", "memory", 0x2058U, 0U, 1U, 64U, Access::rw, false, 0x0U},
+    {"SCRUB_INTERVAL", "memory", 0x2060U, 0U, 1U, 32U, Access::rw, false, 0x0U},
     {"PERF_HOST_READ_BEATS", "perf", 0x3000U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_HOST_WRITE_BEATS", "perf", 0x3008U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_DRAM_READS", "perf", 0x3010U, 0U, 1U, 64U, Access::ro, false, 0x0U},
@@ -967,6 +1179,10 @@ inline constexpr std::array<RegisterInfo, 62> register_table{{
     {"PERF_TLB_HITS", "perf", 0x3030U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_WALKS", "perf", 0x3038U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_DESCRIPTORS", "perf", 0x3040U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"INJECT_ADDRESS", "inject", 0x4000U, 0U, 1U, 64U, Access::rw, false, 0x0U},
+    {"INJECT_DATA", "inject", 0x4008U, 0U, 1U, 64U, Access::rw, false, 0x0U},
+    {"INJECT_CHECK", "inject", 0x4010U, 0U, 1U, 32U, Access::rw, false, 0x0U},
+    {"INJECT_COMMAND", "inject", 0x4014U, 0U, 1U, 32U, Access::rw, false, 0x0U},
     {"RING_BASE", "ring_config", 0x8000U, 64U, 64U, 64U, Access::rw, false, 0x0U},
     {"RING_COMPLETION", "ring_config", 0x8008U, 64U, 64U, 64U, Access::rw, false, 0x0U},
     {"RING_SPACES", "ring_config", 0x8010U, 64U, 64U, 64U, Access::rw, false, 0x0U},

@@ -76,6 +76,14 @@ module datum_regs
   input  logic                       fault_valid_i,
   input  fault_t                     fault_i,
 
+  // Error correction, scrubber and injection.
+  output logic                       memory_write_o,
+  output logic                       memory_inject_o,  // of the inject block
+  output logic [18:0]                memory_offset_o,
+  output logic [31:0]                memory_wdata_o,
+  input  logic [63:0]                memory_value_i,
+  input  logic                       memory_wide_i,
+
   output logic [3:0]                 perf_index_o,
   input  logic [63:0]                perf_value_i,
 
@@ -100,7 +108,7 @@ module datum_regs
 
   // --- which block
 
-  typedef enum logic [2:0] { BlockNone, BlockGlobal, BlockMmu, BlockSpace, BlockMemory, BlockPerf, BlockRing } block_e;
+  typedef enum logic [2:0] { BlockNone, BlockGlobal, BlockMmu, BlockSpace, BlockMemory, BlockInject, BlockPerf, BlockRing } block_e;
 
   block_e      block;
   logic        ring_is_page;
@@ -121,8 +129,10 @@ module datum_regs
       block = BlockSpace;
     end else if (address < PERF_BASE) begin
       block = BlockMemory;
-    end else if (address < PERF_BASE + 19'h1000) begin
+    end else if (address < INJECT_BASE) begin
       block = BlockPerf;
+    end else if (address < INJECT_BASE + 19'h1000) begin
+      block = BlockInject;
     end else if (address >= RING_CONFIG_BASE && address < RING_CONFIG_BASE + 19'(RING_CONFIG_STRIDE * RING_CONFIG_COUNT)) begin
       block  = BlockRing;
       offset = 19'(address[5:2]) << 2;
@@ -228,6 +238,11 @@ module datum_regs
   assign root_space_o = address[SpaceWidth+2:3];
   assign root_wdata_o = wdata;
 
+  assign memory_write_o  = write && (block == BlockMemory || block == BlockInject);
+  assign memory_inject_o = block == BlockInject;
+  assign memory_offset_o = offset;
+  assign memory_wdata_o  = wdata;
+
   datum_interrupts u_interrupts (
     .clk_i, .rst_ni(core_rst_ni), .irq_i, .irq_vector_i, .fault_valid_i, .fault_i,
     .rings_low_clear_i (write_global && offset == INTERRUPT_RINGS_OFFSET),
@@ -307,13 +322,20 @@ module datum_regs
       BlockSpace: value = twice(root_rdata_i);
       BlockMemory: begin
         unique case (offset)
-          MC_STATUS_OFFSET:  value = twice(32'(memory_ready_i));
+          MC_STATUS_OFFSET:  value = twice({30'd0, 1'b1, memory_ready_i});
           MC_TIMING0_OFFSET: value = twice({Timing.t_rrd, Timing.t_ras, Timing.t_rp, Timing.t_rcd});
           MC_TIMING1_OFFSET: value = twice({Timing.t_rtw, Timing.t_wtr, Timing.t_ccd_l, Timing.t_cl});
           MC_TIMING2_OFFSET: value = twice({Timing.t_faw, Timing.t_rfc, Timing.t_refi});
           MC_TIMING3_OFFSET: value = twice({16'd0, Timing.t_rtp, Timing.t_wr});
-          default:           value = '0;
+          default: begin
+            value = memory_value_i;
+            wide  = memory_wide_i;
+          end
         endcase
+      end
+      BlockInject: begin
+        value = memory_value_i;
+        wide  = memory_wide_i;
       end
       BlockPerf: begin
         wide = 1'b1;

@@ -184,7 +184,7 @@ module datum_dma_reader
   );
 
   logic unused_bits;
-  assign unused_bits = ^{r_i.id, r_i.resp[0], src_span[WordShift-1:0], last_word[PageShift-1:WordShift]};
+  assign unused_bits = ^{r_i.id, src_span[WordShift-1:0], last_word[PageShift-1:WordShift]};
 
   assign beat_last = rvalid_i && rready_o && r_i.last;
   assign idle_o = outstanding_q == '0;
@@ -243,7 +243,9 @@ module datum_dma_reader
   always_comb begin
     failed_o = '0;
     if (failed_valid_o) failed_o = '{slot: place.slot, cause: '{
-      status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY, reason: FAULT_REASON_BUS_READ, write: 1'b0, space: 15'(place.space),
+      status: target_q == TargetHost ? STATUS_HOST_BUS : STATUS_MEMORY,
+      reason: target_q != TargetHost && r_i.resp == AxiSlvErr ? FAULT_REASON_UNCORRECTABLE : FAULT_REASON_BUS_READ,
+      write: 1'b0, space: 15'(place.space),
       address: first ? 64'(place.src) : 64'({place.src[VaWidth-1:WordShift] + (VaWidth - WordShift)'(placed_q), {WordShift{1'b0}}})}};
   end
 

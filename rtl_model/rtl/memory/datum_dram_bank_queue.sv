@@ -13,7 +13,7 @@ module datum_dram_bank_queue
   input  logic                   push_valid_i,
   output logic                   push_ready_o,
   input  dram_place_t            push_place_i,
-  input  logic [SlotWidth-1:0]   push_slot_i,
+  input  logic [TagWidth-1:0]    push_tag_i,
   input  logic                   pop_i,
   input  logic [BankWidth-1:0]   pop_bank_i,
   output logic [BankCount-1:0]   has_o,
@@ -103,7 +103,7 @@ module datum_dram_bank_queue
   end
 
   always_ff @(posedge clk_i) begin
-    if (push) entries_q[{target, write_q[target][DepthLog2-1:0]}] <= '{column: push_place_i.column, slot: push_slot_i};
+    if (push) entries_q[{target, write_q[target][DepthLog2-1:0]}] <= '{column: push_place_i.column, tag: push_tag_i};
     if (opens) rows_q[target] <= push_place_i.row;
   end
 

@@ -7,6 +7,18 @@ package datum_dram_pkg;
   localparam int unsigned ColumnWidth = 7;
   localparam int unsigned RowWidth = 22;
   localparam int unsigned SlotWidth = 7;    // one slot for each beat under way, in either direction
+  localparam int unsigned LaneCount = 8;    // words of a column, each with check bits of its own
+  localparam int unsigned MergeWidth = 4;   // writes that wait for what is in the memory already
+  localparam int unsigned TagWidth = SlotWidth + 1;
+
+  // A column by its device address.
+  typedef logic [38:6] column_t;
+
+  // Whom a column read is for: a slot of the read side or a merge.
+  typedef struct packed {
+    logic                 merge;
+    logic [SlotWidth-1:0] index;
+  } read_tag_t;
 
   // Widths as in the MC_TIMING registers. A value n means: the second command stands at least n cycles after the first.
   typedef struct packed {
@@ -43,11 +55,35 @@ package datum_dram_pkg;
   // One column access that waits in the queue of its bank and row.
   typedef struct packed {
     logic [ColumnWidth-1:0] column;
-    logic [SlotWidth-1:0]   slot;
+    logic [TagWidth-1:0]    tag;      // a read_tag_t, or the slot of a write
   } dram_entry_t;
 
+  // Why a column is read and, where something is to be changed, written back.
+  typedef enum logic [1:0] {
+    MergeWrite,      // a write covers part of a word
+    MergeRepair,     // a read found an error that can be corrected
+    MergeScrub,      // nobody knows of an error
+    MergeInject      // an error is to be made
+  } merge_e;
+
+  // An error to be made, of one word.
+  typedef struct packed {
+    logic [$clog2(LaneCount)-1:0] lane;
+    logic [63:0]                  data;
+    logic [7:0]                   check;
+  } injection_t;
+
+  // What was wrong with a column that was read.
+  typedef struct packed {
+    logic [LaneCount-1:0]   corrected;
+    logic [LaneCount-1:0]   failed;
+    logic [8*LaneCount-1:0] syndrome;
+    column_t                column;
+    logic                   scrub;
+  } ecc_event_t;
+
   // Consecutive columns alternate between the groups; rows are spread over the banks, so that streams a power of two apart do not meet in one bank.
-  function automatic dram_place_t place_of(input logic [38:6] address);
+  function automatic dram_place_t place_of(input column_t address);
     dram_place_t place;
     place.row    = address[38:17];
     place.column = address[14:8];

@@ -18,11 +18,11 @@ module datum_dram_read_side
   output dram_place_t            push_place_o,
   output logic [SlotWidth-1:0]   push_slot_o,
 
-  // Column reads as they are issued, and their data, in the same order.
-  input  logic                   issue_i,
-  input  logic [SlotWidth-1:0]   issue_slot_i,
   input  logic                   data_valid_i,
+  input  logic [SlotWidth-1:0]   data_slot_i,
   input  logic [DataWidth-1:0]   data_i,
+  input  logic                   data_failed_i,    // it is not what was written
+  output column_t                data_column_o,
 
   output logic                   idle_o
 );
@@ -31,9 +31,10 @@ module datum_dram_read_side
   logic [SlotWidth:0]          tail_q, head_q;   // slots in use: from head to tail
   logic [DataWidth-1:0]        data_q[Slots];
   logic [FabricIdWidth:0]      tag_q[Slots];     // id, last
-  logic [Slots-1:0]            done_q;
+  column_t                     columns_q[Slots];
+  logic [Slots-1:0]            done_q, failed_q;
   logic [3:0]                  beat_q;
-  logic [SlotWidth-1:0]        arriving;
+  column_t                     column;
 
   logic                        push;
   logic                        last;
@@ -42,7 +43,8 @@ module datum_dram_read_side
   assign used  = tail_q - head_q;
   assign last  = beat_q == ar_i.len;
   // A burst stays inside 4 KiB, so that only these bits change from beat to beat.
-  assign push_place_o = place_of({ar_i.addr.address[38:12], ar_i.addr.address[11:6] + 6'(beat_q)});
+  assign column       = {ar_i.addr.address[38:12], ar_i.addr.address[11:6] + 6'(beat_q)};
+  assign push_place_o = place_of(column);
 
   assign push_valid_o = arvalid_i && !used[SlotWidth];
   assign push_slot_o  = tail_q[SlotWidth-1:0];
@@ -50,16 +52,12 @@ module datum_dram_read_side
   assign arready_o    = push && last;
 
   assign rvalid_o = done_q[head_q[SlotWidth-1:0]];
-  assign r_o      = '{id: tag_q[head_q[SlotWidth-1:0]][FabricIdWidth:1], data: data_q[head_q[SlotWidth-1:0]], resp: '0,
+  assign r_o      = '{id: tag_q[head_q[SlotWidth-1:0]][FabricIdWidth:1], data: data_q[head_q[SlotWidth-1:0]],
+                      resp: failed_q[head_q[SlotWidth-1:0]] ? AxiSlvErr : AxiOkay,
                       last: tag_q[head_q[SlotWidth-1:0]][0]};
   assign idle_o   = !arvalid_i && used == '0;
 
-  logic       order_ready, order_valid;
-  logic [4:0] unused_order_count;
-  datum_fifo #(.Width(SlotWidth), .DepthLog2(4)) u_order (
-    .clk_i, .rst_ni, .valid_i(issue_i), .ready_o(order_ready), .data_i(issue_slot_i), .valid_o(order_valid),
-    .ready_i(data_valid_i), .data_o(arriving), .count_o(unused_order_count)
-  );
+  assign data_column_o = columns_q[data_slot_i];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -72,7 +70,7 @@ module datum_dram_read_side
         tail_q <= tail_q + 1'b1;
         beat_q <= last ? '0 : beat_q + 1'b1;
       end
-      if (data_valid_i) done_q[arriving] <= 1'b1;
+      if (data_valid_i) done_q[data_slot_i] <= 1'b1;
       if (rvalid_o && rready_i) begin
         head_q                        <= head_q + 1'b1;
         done_q[head_q[SlotWidth-1:0]] <= 1'b0;
@@ -81,10 +79,13 @@ module datum_dram_read_side
   end
 
   always_ff @(posedge clk_i) begin
-    if (push) tag_q[tail_q[SlotWidth-1:0]] <= {ar_i.id, last};
-    if (data_valid_i) data_q[arriving] <= data_i;
+    if (push) begin
+      tag_q[tail_q[SlotWidth-1:0]]     <= {ar_i.id, last};
+      columns_q[tail_q[SlotWidth-1:0]] <= column;
+    end
+    if (data_valid_i) begin
+      data_q[data_slot_i]   <= data_i;
+      failed_q[data_slot_i] <= data_failed_i;
+    end
   end
-
-  data_was_asked_for: assert property (@(posedge clk_i) disable iff (!rst_ni) data_valid_i |-> order_valid);
-  order_has_room: assert property (@(posedge clk_i) disable iff (!rst_ni) issue_i |-> order_ready);
 endmodule

@@ -7,6 +7,7 @@ module datum_dram_scheduler
   parameter int unsigned BatchBeats = 64,       // of one direction while the other one waits
   parameter int unsigned HighWatermark = 64,    // waiting writes that end a batch of reads
   parameter int unsigned IdleCycles = 4,        // without a read before writes have their turn
+  parameter int unsigned WantedBeats = 16,      // reads served before writes that somebody waits for have their turn
   parameter int unsigned PrepareBeats = 12,     // before the end of a batch, in which rows are opened for the next one
   parameter int unsigned RefreshBatch = 2       // refreshes due before traffic is interrupted for them
 ) (
@@ -21,12 +22,13 @@ module datum_dram_scheduler
   input  logic [RowWidth-1:0]    write_row_i[BankCount],
   input  dram_entry_t            write_head_i[BankCount],
   input  logic [SlotWidth:0]     write_count_i,
+  input  logic                   write_wanted_i,  // something waits for writes to be issued
 
   output logic                   column_o,        // a column access is chosen
   output logic                   column_write_o,
   output logic [BankWidth-1:0]   column_bank_o,
   output logic [ColumnWidth-1:0] column_address_o,
-  output logic [SlotWidth-1:0]   column_slot_o,
+  output logic [TagWidth-1:0]    column_tag_o,
 
   output logic                   activate_o,
   output logic [BankWidth-1:0]   activate_bank_o,
@@ -126,7 +128,7 @@ module datum_dram_scheduler
   assign column_write_o   = write_mode_q;
   assign column_entry     = write_mode_q ? write_head_i[column_bank_o] : read_head_i[column_bank_o];
   assign column_address_o = column_entry.column;
-  assign column_slot_o    = column_entry.slot;
+  assign column_tag_o     = column_entry.tag;
   assign column_row        = row_q[column_bank_o];
   assign column_wanted_row = write_mode_q ? write_row_i[column_bank_o] : read_row_i[column_bank_o];
   assign activate_o       = activate_any;
@@ -153,6 +155,7 @@ module datum_dram_scheduler
     end else begin
       turn = write_count_i != '0
              && ((read_count_i == '0 && idle_q >= 4'(IdleCycles))
+                 || (write_wanted_i && (read_count_i == '0 || served_q >= 8'(WantedBeats)))
                  || (write_count_i >= (SlotWidth + 1)'(HighWatermark) && (served_q >= 8'(BatchBeats) || read_count_i == '0)));
     end
   end

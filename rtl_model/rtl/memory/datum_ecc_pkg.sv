@@ -1,6 +1,9 @@
 // The error-correcting code of the memory: 64 data bits and 8 check bits, which correct one wrong bit and detect two.
 package datum_ecc_pkg;
 
+  // Check bits that are made wrong in a word that is lost: what no single wrong bit does.
+  localparam logic [7:0] Poison = 8'h03;
+
   // Every bit of a word has a column of 8 bits; the check bits are those that make the sum of the columns of all ones of the word zero.
   // Data bit n: {parity, 1, n}, but data bit 0: {parity, 0, 111111}, since {0, 1, 000000} is check bit 6. Check bit k: 1 << k. `parity` makes each
   // column odd, so one wrong bit leaves an odd syndrome, two an even one that is not zero.

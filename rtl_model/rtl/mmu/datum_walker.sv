@@ -44,7 +44,7 @@ module datum_walker
   logic                       fresh_q;      // the line was read for this walk
   logic                       group_q;      // the whole group of lines is read
   logic [GroupLog2-1:0]       beat_q;
-  logic                       failed_q;     // a beat was answered with an error
+  logic                       failed_q;     // the line with the entry was answered with an error
   leaf_t                      leaf_q;
 
   logic [LevelBits-1:0]       index;
@@ -55,7 +55,7 @@ module datum_walker
   logic                       entry_valid, entry_leaf, entry_host;
   logic [1:0]                 entry_ordinal;
   logic [PaWidth-1:PageShift] entry_frame;
-  logic                       malformed;
+  logic                       malformed, failed;
   leaf_t                      result;
   logic                       unused_bits;
 
@@ -106,6 +106,9 @@ module datum_walker
     else if (entry_leaf && question_i.write && !result.writable) result.reason = FAULT_REASON_WRITE_REFUSED;
   end
 
+  // Lines that came along may fail: nobody asked for them.
+  assign failed = failed_q || (r_i.resp != AxiOkay && (!group_q || beat_q == index[3+:GroupLog2]));
+
   assign drop = state_q == StateEntry && cached && result.reason != FAULT_REASON_NONE;
   assign fill = state_q == StateWait && rvalid_i && r_i.resp == AxiOkay;
 
@@ -155,8 +158,8 @@ module datum_walker
             leaf_q        <= '0;
             leaf_q.reason <= FAULT_REASON_TABLE_READ;
             beat_q        <= beat_q + 1'b1;
-            failed_q      <= failed_q || r_i.resp != AxiOkay;
-            if (r_i.last) state_q <= r_i.resp == AxiOkay && !failed_q ? StateEntry : StateDone;
+            failed_q      <= failed;
+            if (r_i.last) state_q <= failed ? StateDone : StateEntry;
           end
         end
         StateDone: state_q <= StateIdle;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/memory/secded.hpp"
 #include "sim/rtl/dram_device.hpp"
 #include "tests/unit/sim/undriven_board.hpp"
 
@@ -84,10 +85,29 @@ class DramDeviceTest : public ::testing::Test {
 
   void read(unsigned bank, unsigned col) { column(false, bank, col); }
 
-  void write(unsigned bank, unsigned col, unsigned value, std::uint64_t strobes = ~0ULL) {
+  void write(unsigned bank, unsigned col, unsigned value, unsigned lanes = 0xff) {
     std::memset(board_.pins().dram_wdata_o.data(), static_cast<int>(value), 64);
-    board_.pins().dram_wstrb_o = strobes;
+    board_.pins().dram_wcheck_o = check_of(0x0101'0101'0101'0101ULL * value) * 0x0101'0101'0101'0101ULL;
+    board_.pins().dram_wlanes_o = static_cast<CData>(lanes);
+    board_.pins().dram_wflips_o = 0;
     column(true, bank, col);
+  }
+
+  /// Reads a column of the open row and waits for the answer.
+  void read_back(unsigned bank, unsigned col) {
+    idle(t_wtr);
+    read(bank, col);
+    idle(t_cl);
+  }
+
+  [[nodiscard]] std::uint64_t read_word(unsigned lane) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, board_.pins().dram_rdata_i.data() + 2 * lane, sizeof word);
+    return word;
+  }
+
+  [[nodiscard]] unsigned read_check(unsigned lane) {
+    return static_cast<unsigned>(board_.pins().dram_rcheck_i >> (8 * lane)) & 0xffU;
   }
 
   void expect_broken(std::string_view rule) {
@@ -107,11 +127,11 @@ TEST_F(DramDeviceTest, keeps_bytes_at_linear_device_addresses) {
   // Row 1 folds to bank XOR 1, so bank 0 of the command port is bank 1 of the address: group 1.
   activate(0, 1);
   idle(t_rcd - 1);
-  write(0, 3, 0xab, 0xff);
+  write(0, 3, 0xab, 1);
   const auto address = (1U << 17U) | (3U << 8U) | (1U << 6U);
   EXPECT_EQ(array_.run(address, 1)[0], std::byte{0xab});
   EXPECT_EQ(array_.run(address + 7, 1)[0], std::byte{0xab});
-  EXPECT_EQ(array_.run(address + 8, 1)[0], std::byte{0}) << "its strobe was clear";
+  EXPECT_EQ(array_.run(address + 8, 1)[0], std::byte{0}) << "its word was not to be written";
   expect_kept();
 }
 
@@ -129,6 +149,41 @@ TEST_F(DramDeviceTest, answers_a_read_exactly_after_its_latency) {
   EXPECT_EQ(board_.pins().dram_rdata_i.data()[0] & 0xffU, 0x5aU);
   tick();
   EXPECT_EQ(board_.pins().dram_rvalid_i, 0);
+}
+
+TEST_F(DramDeviceTest, gives_check_bits_that_fit_what_was_written_and_what_was_put_beside_it) {
+  const std::uint64_t word = 0x0123'4567'89ab'cdef;
+  std::memcpy(array_.run(8, 8).data(), &word, sizeof word);
+  activate(0, 0);
+  idle(t_rcd);
+  write(0, 0, 0x5a, 1);
+  read_back(0, 0);
+  EXPECT_EQ(read_word(0), 0x5a5a'5a5a'5a5a'5a5aULL);
+  EXPECT_EQ(read_check(0), check_of(0x5a5a'5a5a'5a5a'5a5aULL));
+  EXPECT_EQ(read_word(1), word);
+  EXPECT_EQ(read_check(1), check_of(word));
+}
+
+TEST_F(DramDeviceTest, keeps_bits_that_are_to_be_wrong_beside_the_right_ones_until_the_word_is_written) {
+  activate(0, 0);
+  idle(t_rcd);
+  write(0, 0, 0);
+  board_.pins().dram_wflips_o = 0x8001;
+  board_.pins().dram_wflip_lane_o = 2;
+  board_.pins().dram_wcheck_o = 0x40ULL << 24U;
+  idle(t_ccd_l);
+  column(true, 0, 0);
+  EXPECT_EQ(array_.errors().at(16), (ErrorMask{0x8001, 0}));
+  EXPECT_EQ(array_.errors().at(24), (ErrorMask{0, 0x40}));
+  EXPECT_EQ(array_.run(16, 1)[0], std::byte{0}) << "the cells hold what was written";
+  read_back(0, 0);
+  EXPECT_EQ(read_word(2), 0x8001U);
+  EXPECT_EQ(read_check(2), 0U) << "the check bits are those of the word that was written";
+  EXPECT_EQ(read_check(3), 0x40U);
+  idle(t_rtw);
+  write(0, 0, 0, 0b0100);
+  EXPECT_EQ(array_.errors().at(16), ErrorMask{});
+  EXPECT_EQ(array_.errors().at(24), (ErrorMask{0, 0x40})) << "another word of the column";
 }
 
 TEST_F(DramDeviceTest, accepts_commands_at_their_earliest) {
