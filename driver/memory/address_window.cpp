@@ -8,6 +8,8 @@
 
 #include <datum/base/address.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
@@ -17,8 +19,10 @@ constexpr int reservation_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 Error no_addresses(std::uint64_t bytes, int error) {
   return Error{ErrorCode::out_of_host_memory, error,
-               fmt::format("no {} bytes of virtual addresses are left for the process", bytes),
-               "raise the limit of address space (ulimit -v)"};
+               fmt::format("no {} bytes of virtual addresses are left for the process; the limit of address "
+                           "space is {}",
+                           bytes, address_space_limit()),
+               "free memory, or raise the limit of address space (ulimit -v)"};
 }
 
 void give_back(RangeAllocator& ranges, std::uint64_t first, std::uint64_t bytes) noexcept {

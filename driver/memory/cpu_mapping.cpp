@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/memory/host_limits.hpp"
 #include "driver/memory/physical_memory.hpp"
 
 namespace datum {
@@ -25,9 +26,7 @@ int protection_of(PageAccess access) noexcept {
 }  // namespace
 
 Error no_more_mappings(std::uintptr_t base, std::uint64_t bytes) {
-  return Error{ErrorCode::out_of_host_memory, ENOMEM,
-               fmt::format("the kernel refuses another mapping of {} bytes at {:#x}", bytes, base),
-               "use fewer or larger mappings, or raise vm.max_map_count"};
+  return no_host_memory(fmt::format("{} bytes at {:#x} cannot be mapped for the CPU", bytes, base), ENOMEM);
 }
 
 Status map_for_cpu(std::uintptr_t base, std::uint64_t bytes, const PhysicalMemory& object,

@@ -16,6 +16,8 @@
 #include <datum/base/dma_buf.hpp>
 #include <datum/base/mapping.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
@@ -113,10 +115,7 @@ Result<UniqueFd> DmaBufs::make(int memory_file, std::uint64_t bytes) {
         fmt::format("{} bytes are more than a dma-buf may have on this machine, which is {}", bytes, most),
         fmt::format("raise {}", limit_path)};
   }
-  return Error{ErrorCode::out_of_host_memory,
-               -buffer,
-               fmt::format("no dma-buf of {} bytes to be had: {}", bytes, std::strerror(-buffer)),
-               {}};
+  return no_host_memory(fmt::format("no dma-buf of {} bytes to be had", bytes), -buffer);
 }
 
 }  // namespace datum

@@ -1,8 +1,12 @@
 #include "driver/memory/dma_map.hpp"
 
+#include <cerrno>
 #include <sys/resource.h>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "driver/memory/host_limits.hpp"
 
 namespace datum {
 namespace {
@@ -15,6 +19,9 @@ Error explain(Error error, const std::string& board, std::uint64_t bytes, std::u
   }
   error.message = fmt::format("{} bytes of host memory cannot be made reachable for the board {}: {}", bytes,
                               board, error.message);
+  if (error.hint.empty() && error.errno_value == ENOMEM && limit_bytes == 0) {
+    return no_host_memory(std::move(error.message), ENOMEM);
+  }
   rlimit limit{};
   if (error.hint.empty() && ::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == limit_bytes) {
     error.hint = fmt::format("the process may lock {} bytes; raise RLIMIT_MEMLOCK (ulimit -l)",

@@ -10,13 +10,14 @@
 #include <datum/base/address.hpp>
 
 #include "driver/memory/dma_buf.hpp"
+#include "driver/memory/host_limits.hpp"
 
 namespace datum {
 namespace {
 
 Error no_descriptor() {
-  return Error{ErrorCode::out_of_host_memory, errno, "no descriptor to be had for memory that is exported",
-               "each allocation made for export needs two descriptors for each type (ulimit -n)"};
+  return no_host_memory(
+      "no descriptor to be had for memory that is exported, which needs two for each of its types", errno);
 }
 
 }  // namespace

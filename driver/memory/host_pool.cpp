@@ -17,6 +17,7 @@
 
 #include "driver/device/limits.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/host_limits.hpp"
 #include "driver/memory/ipc_handle.hpp"
 
 namespace datum {
@@ -39,10 +40,6 @@ std::uint64_t available_bytes() noexcept {
   return kib * 1024;
 }
 
-Error host_memory_error(std::string message, int error) {
-  return Error{ErrorCode::out_of_host_memory, error, std::move(message), {}};
-}
-
 /// Cannot shrink or grow. A file that may be shared one day bears the name of such.
 Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
   std::string name = "datum-host";
@@ -59,7 +56,7 @@ Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
     error = errno;
   }
   if (error != 0) {
-    return host_memory_error(fmt::format("no file for {} bytes of host memory", bytes), error);
+    return no_host_memory(fmt::format("no file for {} bytes of host memory", bytes), error);
   }
   return file;
 }
@@ -79,10 +76,10 @@ Result<std::unique_ptr<HostPiece>> HostPiece::create(AddressWindow& window, std:
 Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment, bool shareable) {
   if (bytes >= worth_a_look_bytes) {
     if (const std::uint64_t available = available_bytes(); bytes > available) {
-      return host_memory_error(
-          fmt::format("{} bytes of host memory were asked for and the system has {} available", bytes,
-                      available),
-          0);
+      return make_error(ErrorCode::out_of_host_memory,
+                        fmt::format("{} bytes of host memory were asked for and the system has {} available",
+                                    bytes, available),
+                        "free memory of the machine, or ask for less");
     }
   }
   if (Status placed = place(bytes, alignment); !placed.ok()) {
@@ -124,7 +121,7 @@ Status HostPiece::map() {
   void* host = ::mmap(reinterpret_cast<void*>(range_.base), bytes_, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_FIXED, file_.get(), 0);
   if (host == MAP_FAILED) {
-    return host_memory_error(fmt::format("{} bytes of host memory cannot be mapped", bytes_), errno);
+    return no_host_memory(fmt::format("{} bytes of host memory cannot be mapped", bytes_), errno);
   }
   mapped_ = true;
   host_ = static_cast<std::byte*>(host);

@@ -36,7 +36,8 @@ Result<Iova> IovaAllocator::take(std::uint64_t bytes) {
     return make_error(
         ErrorCode::out_of_host_memory,
         fmt::format("the board's IOMMU has no {} free bytes in a row among {} free bytes of addresses", whole,
-                    ranges_.free_bytes()));
+                    ranges_.free_bytes()),
+        "free host memory that the board reaches, or ask for less in a row");
   }
   return Iova{*taken};
 }

@@ -16,6 +16,8 @@
 #include <datum/base/address.hpp>
 #include <datum/base/memory_file.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
@@ -157,10 +159,7 @@ Result<UniqueFd> make_shared_file(SharedKind kind, const IpcToken& token, std::u
   UniqueFd file = make_memory_file(shared_file_label(kind, token).c_str());
   const int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
   if (error != 0) {
-    return Error{
-        ErrorCode::out_of_host_memory, error,
-        fmt::format("no file to be had for {} bytes of shared memory: {}", bytes, std::strerror(error)),
-        "each shared allocation needs one descriptor (ulimit -n)"};
+    return no_host_memory(fmt::format("no file to be had for {} bytes of shared memory", bytes), error);
   }
   if (Status sealed = seal_shared_file(file.get()); !sealed.ok()) {
     return std::move(sealed).error();

@@ -8,6 +8,8 @@
 
 #include <datum/base/address.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
@@ -82,8 +84,8 @@ ReservedAddresses::reserve(AddressWindow& window, std::uintptr_t wanted, std::ui
     return Error{
         ErrorCode::out_of_host_memory, ENOMEM,
         fmt::format("{} bytes of virtual addresses were asked for, and the process has no such range "
-                    "left",
-                    bytes),
+                    "left; the limit of address space is {}",
+                    bytes, address_space_limit()),
         "free reservations, or raise the limit of address space (ulimit -v)"};
   }
   return reserved;

@@ -14,6 +14,8 @@
 #include <datum/base/address.hpp>
 #include <datum/base/memory_file.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
@@ -63,10 +65,8 @@ bool is_possible(const Entry& entry) noexcept {
 }
 
 Error no_file(int error, std::size_t parts) {
-  return Error{ErrorCode::out_of_host_memory, error,
-               fmt::format("no file to be had for a list of {} parts of shared memory: {}", parts,
-                           std::strerror(error)),
-               "each handle of a range needs one descriptor (ulimit -n)"};
+  return no_host_memory(fmt::format("no file to be had for a list of {} parts of shared memory", parts),
+                        error);
 }
 
 Error no_range(std::string_view why) {
@@ -120,11 +120,8 @@ Result<SharedRange> SharedRange::read(int fd, const SharedFileIdentity& file) {
   }
   void* const base = ::mmap(nullptr, file.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (base == MAP_FAILED) {
-    return Error{ErrorCode::out_of_host_memory,
-                 errno,
-                 fmt::format("{} bytes of a list of shared memory cannot be mapped: {}", file.bytes,
-                             std::strerror(errno)),
-                 {}};
+    return no_host_memory(fmt::format("{} bytes of a list of shared memory cannot be mapped", file.bytes),
+                          errno);
   }
   SharedRange range;
   range.list_ = Mapping(base, file.bytes);
