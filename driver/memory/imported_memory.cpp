@@ -1,13 +1,14 @@
 #include "driver/memory/imported_memory.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <span>
 #include <sys/mman.h>
 
 #include <fmt/format.h>
 
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/host_limits.hpp"
 
 namespace datum {
 
@@ -51,11 +52,7 @@ Status ImportedMemory::show_cpu(int fd, const Part& part) {
       ::mmap(reinterpret_cast<void*>(range_.base + part.at), part.bytes, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_FIXED, fd, static_cast<off_t>(part.offset));
   if (host == MAP_FAILED) {
-    return Error{
-        ErrorCode::out_of_host_memory,
-        errno,
-        fmt::format("{} bytes of shared memory cannot be mapped: {}", part.bytes, std::strerror(errno)),
-        {}};
+    return no_host_memory(fmt::format("{} bytes of shared memory cannot be mapped", part.bytes), errno);
   }
   cpu_mapped_ = true;
   return {};
@@ -80,6 +77,11 @@ Status ImportedMemory::remember(DmaMap& dma, const Part& part, Result<Iova> iova
   }
   boards_.push_back({&dma, part.at, part.bytes, *iova});
   return {};
+}
+
+bool ImportedMemory::is_seen_by(const DmaMap& dma) const noexcept {
+  return std::any_of(boards_.begin(), boards_.end(),
+                     [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
 }
 
 Iova ImportedMemory::iova(const DmaMap& dma) const noexcept {

@@ -53,6 +53,8 @@ class ImportedMemory {
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
+  [[nodiscard]] bool is_seen_by(const DmaMap& dma) const noexcept;
+
   /// Of the first byte. `dma` is one for which it was mapped.
   [[nodiscard]] Iova iova(const DmaMap& dma) const noexcept;
 

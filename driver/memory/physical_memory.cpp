@@ -37,7 +37,9 @@ Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::in_host(AddressWindow& w
                                                                 std::span<DmaMap* const> maps, Shape shape) {
   if (shape.bytes > most_host_bytes) {
     return make_error(ErrorCode::out_of_host_memory,
-                      fmt::format("{} bytes of host memory are more than any process can map", shape.bytes));
+                      fmt::format("{} bytes of host memory were asked for, and a process can map {}",
+                                  shape.bytes, most_host_bytes),
+                      "ask for less");
   }
   std::shared_ptr<PhysicalMemory> made = std::make_shared<Makeable>(shape);
   std::uint64_t granule = small_page_bytes;
@@ -59,13 +61,16 @@ Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::in_host(AddressWindow& w
 }
 
 Result<std::shared_ptr<PhysicalMemory>> PhysicalMemory::of_device_file(AddressWindow& window, Device& device,
-                                                                       DmaMap& map, int fd, Shape shape) {
+                                                                       std::span<DmaMap* const> maps, int fd,
+                                                                       Shape shape) {
   Result<std::unique_ptr<ImportedMemory>> memory = ImportedMemory::map(window, fd, shape.bytes, false);
   if (!memory.ok()) {
     return std::move(memory).error();
   }
-  if (Status mapped = (*memory)->map_for(map, fd); !mapped.ok()) {
-    return std::move(mapped).error();
+  for (DmaMap* map : maps) {
+    if (Status mapped = (*memory)->map_for(*map, fd); !mapped.ok()) {
+      return std::move(mapped).error();
+    }
   }
   std::shared_ptr<PhysicalMemory> made = std::make_shared<Makeable>(shape);
   made->backing_ = MemoryBacking::take_imported(std::move(*memory));

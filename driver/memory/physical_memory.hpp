@@ -36,10 +36,10 @@ class PhysicalMemory {
   /// with the limit and the cure.
   static Result<std::shared_ptr<PhysicalMemory>> in_host(AddressWindow& window, std::span<DmaMap* const> maps,
                                                          Shape shape);
-  /// The first bytes of a shared file, which stands for memory of `device`; shown to its board alone.
-  /// out_of_host_memory, unsupported_feature: the board takes no descriptors.
-  static Result<std::shared_ptr<PhysicalMemory>> of_device_file(AddressWindow& window, Device& device,
-                                                                DmaMap& map, int fd, Shape shape);
+  /// The first bytes of a shared file, which stands for memory of `device`; shown to the board of each of
+  /// `maps`. out_of_host_memory, unsupported_feature: a board takes no descriptors.
+  static Result<std::shared_ptr<PhysicalMemory>>
+  of_device_file(AddressWindow& window, Device& device, std::span<DmaMap* const> maps, int fd, Shape shape);
   /// The first bytes of a file of host memory, reachable as in_host.
   static Result<std::shared_ptr<PhysicalMemory>>
   of_host_file(AddressWindow& window, std::span<DmaMap* const> maps, UniqueFd file, Shape shape);

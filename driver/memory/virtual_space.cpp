@@ -36,34 +36,6 @@ Pieces emptied(Pieces pieces) {
   return pieces;
 }
 
-/// What the tables of a board have to change for what is in `from` to become what is in `to`: the same
-/// ranges.
-std::vector<PageChange> changes_for(const VirtualSpace::BoardSpace& board, const Pieces& from,
-                                    const Pieces& to) {
-  std::vector<PageChange> changes;
-  for (std::size_t index = 0; index < from.size(); ++index) {
-    PageChange change;
-    change.was_mapped = reachable(from[index]);
-    change.is_mapped = reachable(to[index]);
-    const VirtualPiece& piece = change.is_mapped ? to[index] : from[index];
-    if ((!change.was_mapped && !change.is_mapped) ||
-        (change.was_mapped && change.is_mapped && from[index].access == to[index].access) ||
-        (piece.object->device() != nullptr && piece.object->device() != board.device)) {
-      continue;
-    }
-    change.va = DeviceVa{piece.base};
-    change.rights.writable = piece.access == PageAccess::read_write;
-    piece.object->for_each_part(*board.map, piece.offset, piece.bytes,
-                                [&](const PageTarget& target, std::uint64_t bytes) {
-                                  change.target = target;
-                                  change.bytes = bytes;
-                                  changes.push_back(change);
-                                  change.va = change.va + bytes;
-                                });
-  }
-  return changes;
-}
-
 /// For the CPU; all or nothing.
 Status protect(const Pieces& pieces, PageAccess access) {
   for (std::size_t index = 0; index < pieces.size(); ++index) {
@@ -84,6 +56,33 @@ Status protect(const Pieces& pieces, PageAccess access) {
 }
 
 }  // namespace
+
+/// What the tables of a board have to change for what is in `from` to become what is in `to`: the same
+/// ranges. Under change_mutex_.
+std::vector<PageChange> VirtualSpace::changes_for(const BoardSpace& board, const Pieces& from,
+                                                  const Pieces& to) const {
+  std::vector<PageChange> changes;
+  for (std::size_t index = 0; index < from.size(); ++index) {
+    PageChange change;
+    change.was_mapped = reachable(from[index]);
+    change.is_mapped = reachable(to[index]);
+    const VirtualPiece& piece = change.is_mapped ? to[index] : from[index];
+    if ((!change.was_mapped && !change.is_mapped) ||
+        (change.was_mapped && change.is_mapped && from[index].access == to[index].access) ||
+        !sees(board, *piece.object)) {
+      continue;
+    }
+    change.va = DeviceVa{piece.base};
+    change.rights.writable = piece.access == PageAccess::read_write;
+    visit_parts(board, piece, [&](const PageTarget& target, std::uint64_t bytes) {
+      change.target = target;
+      change.bytes = bytes;
+      changes.push_back(change);
+      change.va = change.va + bytes;
+    });
+  }
+  return changes;
+}
 
 VirtualSpace::VirtualSpace(Place place, std::vector<BoardSpace> boards)
     : place_(place), boards_(std::move(boards)) {}

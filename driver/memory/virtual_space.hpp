@@ -102,12 +102,28 @@ class VirtualSpace {
   [[nodiscard]] std::vector<VirtualPiece> mapped_row(Range range) const;
   /// mapping_at in the words of the registry.
   [[nodiscard]] std::optional<Allocation> find(std::uintptr_t address) const;
-  /// Any range of bytes. invalid_argument: a part of it is not mapped, or is memory of another device.
+  /// What is mapped in the range, in order, and is memory of another device that `device` does not see yet.
+  [[nodiscard]] std::vector<VirtualPiece> not_seen_by(const Device& device, Range range) const;
+  /// Whether commands of `device` find the object's pages where it is mapped: not those of another device's
+  /// memory before show_to_peer.
+  [[nodiscard]] bool is_seen_by(const Device& device, const PhysicalMemory& object) const;
+  /// From here on the object, whose pages the board of `device` sees from `iova` on, is for that board too
+  /// wherever it is mapped now and later. Once for each board. No board access. invalid_argument: no object
+  /// of this context; out_of_device_memory.
+  Status show_to_peer(const PhysicalMemory& object, const Device& device, Iova iova);
+  /// Any range of bytes. invalid_argument: a part of it is not mapped, or `device` does not see it.
   [[nodiscard]] Status check_usable(const Device& device, std::uintptr_t address, std::uint64_t bytes) const;
 
  private:
+  /// A board that sees pages of another's memory, and from where on.
+  struct Peer {
+    const Device* device = nullptr;
+    Iova iova{};
+  };
+
   struct Object {
     std::shared_ptr<PhysicalMemory> memory;
+    std::vector<Peer> peers;
     std::uint64_t mapped_bytes = 0;
     bool has_foreign_pages = false;  ///< the board was asked to clear some of them
   };
@@ -120,6 +136,12 @@ class VirtualSpace {
   [[nodiscard]] Result<Pieces> empty_pieces(Range range) const;
   [[nodiscard]] Result<Pieces> mapped_pieces(Range range) const;
   void count_unmapped(const Pieces& pieces);
+  [[nodiscard]] const BoardSpace* board_of(const Device& device) const noexcept;
+  [[nodiscard]] bool sees(const BoardSpace& board, const PhysicalMemory& object) const;
+  void visit_parts(const BoardSpace& board, const VirtualPiece& piece,
+                   const PhysicalMemory::Visit& visit) const;
+  [[nodiscard]] std::vector<PageChange> changes_for(const BoardSpace& board, const Pieces& from,
+                                                    const Pieces& to) const;
   Result<bool> change_boards(const Pieces& from, const Pieces& to);
   Status change_back(const Pieces& from, const Pieces& to, Status cause);
   Status commit_boards();

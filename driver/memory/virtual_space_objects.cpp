@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/imported_memory.hpp"
 #include "driver/memory/virtual_space.hpp"
 
 namespace datum {
@@ -20,6 +21,96 @@ AddressSpace& VirtualSpace::space_of(const Device& device) const {
     }
   }
   return *boards_.front().space;
+}
+
+const VirtualSpace::BoardSpace* VirtualSpace::board_of(const Device& device) const noexcept {
+  const auto found = std::find_if(boards_.begin(), boards_.end(),
+                                  [&](const BoardSpace& board) { return board.device == &device; });
+  return found != boards_.end() ? &*found : nullptr;
+}
+
+/// Under change_mutex_ or mutex_.
+bool VirtualSpace::sees(const BoardSpace& board, const PhysicalMemory& object) const {
+  if (object.device() == nullptr || object.device() == board.device) {
+    return true;
+  }
+  if (object.imported()) {
+    return object.backing().imported()->is_seen_by(*board.map);
+  }
+  const auto found = objects_.find(&object);
+  return found != objects_.end() &&
+         std::any_of(found->second.peers.begin(), found->second.peers.end(),
+                     [&](const Peer& peer) { return peer.device == board.device; });
+}
+
+/// The linear parts of a mapping as a board sees them, in order. Under change_mutex_.
+void VirtualSpace::visit_parts(const BoardSpace& board, const VirtualPiece& piece,
+                               const PhysicalMemory::Visit& visit) const {
+  if (piece.object->has_own_pages() && piece.object->device() != board.device) {
+    for (const Peer& peer : objects_.at(piece.object.get()).peers) {
+      if (peer.device == board.device) {
+        PageTarget target;
+        target.host = true;
+        target.iova = peer.iova + piece.offset;
+        visit(target, piece.bytes);
+      }
+    }
+    return;
+  }
+  piece.object->for_each_part(*board.map, piece.offset, piece.bytes, visit);
+}
+
+bool VirtualSpace::is_seen_by(const Device& device, const PhysicalMemory& object) const {
+  const BoardSpace* board = board_of(device);
+  const std::shared_lock lock(mutex_);
+  return board != nullptr && sees(*board, object);
+}
+
+std::vector<VirtualPiece> VirtualSpace::not_seen_by(const Device& device, Range range) const {
+  std::vector<VirtualPiece> hidden;
+  const BoardSpace* board = boards_.size() > 1 ? board_of(device) : nullptr;
+  if (board == nullptr) {
+    return hidden;  // there is no other device
+  }
+  const std::shared_lock lock(mutex_);
+  ranges_.visit(range, [&](const VirtualPiece& piece) {
+    if (piece.object != nullptr && !sees(*board, *piece.object)) {
+      hidden.push_back(piece);
+    }
+    return piece.object != nullptr;
+  });
+  return hidden;
+}
+
+Status VirtualSpace::show_to_peer(const PhysicalMemory& named, const Device& device, Iova iova) {
+  const BoardSpace* board = board_of(device);
+  const std::scoped_lock changing(change_mutex_);
+  const auto found = objects_.find(&named);
+  if (found == objects_.end() || board == nullptr) {
+    return unknown_object();
+  }
+  std::vector<PageChange> changes;
+  for (const Range& reservation : ranges_.reservations()) {
+    ranges_.visit(reservation, [&](const VirtualPiece& piece) {
+      if (piece.object.get() == &named && piece.access != PageAccess::none) {
+        PageChange& change = changes.emplace_back();
+        change.va = DeviceVa{piece.base};
+        change.bytes = piece.bytes;
+        change.is_mapped = true;
+        change.target.host = true;
+        change.target.iova = iova + piece.offset;
+        change.rights.writable = piece.access == PageAccess::read_write;
+      }
+      return true;
+    });
+  }
+  found->second.peers.reserve(found->second.peers.size() + 1);
+  if (Result<bool> changed = board->space->change(changes); !changed.ok()) {
+    return std::move(changed).error();
+  }
+  const std::scoped_lock lock(mutex_);
+  found->second.peers.push_back({&device, iova});
+  return {};
 }
 
 void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
@@ -131,6 +222,7 @@ std::optional<Allocation> VirtualSpace::find(std::uintptr_t address) const {
 }
 
 Status VirtualSpace::check_usable(const Device& device, std::uintptr_t address, std::uint64_t bytes) const {
+  const BoardSpace* const board = board_of(device);
   const std::shared_lock lock(mutex_);
   Status wrong;
   std::uintptr_t end = address;
@@ -138,7 +230,7 @@ Status VirtualSpace::check_usable(const Device& device, std::uintptr_t address, 
     if (piece.object == nullptr) {
       return false;
     }
-    if (piece.object->device() != nullptr && piece.object->device() != &device) {
+    if (board == nullptr || !sees(*board, *piece.object)) {
       wrong = make_error(ErrorCode::invalid_argument,
                          fmt::format("the memory mapped at {:#x} belongs to another device, which this one "
                                      "cannot access",

@@ -165,6 +165,12 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
                       fmt::format("the memory at {:#x} belongs to another context", address));
   }
   if (known->kind == AllocationKind::virtual_reservation) {
+    for (const VirtualPiece& piece : virtual_space_->not_seen_by(device, {address, bytes})) {
+      const std::optional<Allocation> mapping = virtual_space_->find(piece.base);
+      if (Status shown = mapping ? show_to_peer(device, *mapping) : Status{}; !shown.ok()) {
+        return std::move(shown).error();
+      }
+    }
     Status usable = virtual_space_->check_usable(device, address, bytes);
     return usable.ok() ? Result<Pin>(Pin{}) : std::move(usable).error();
   }

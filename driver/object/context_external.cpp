@@ -14,6 +14,7 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/memory_users.hpp"
 
 namespace datum {
 namespace {
@@ -93,13 +94,13 @@ Result<PhysicalMemory*> Context::import_physical(Device* device, int fd, Externa
     return std::move(file).error();
   }
   const PhysicalMemory::Shape shape{bytes, driver_.next_allocation_id()};
+  std::vector<DmaMap*> maps;
+  for (Device* user : users_of(devices_, device)) {
+    maps.push_back(&user->dma());
+  }
   if (device != nullptr) {
     return register_object(
-        PhysicalMemory::of_device_file(driver_.window(), *device, device->dma(), file->fd.get(), shape));
-  }
-  std::vector<DmaMap*> maps;
-  for (Device* each : devices_) {
-    maps.push_back(&each->dma());
+        PhysicalMemory::of_device_file(driver_.window(), *device, maps, file->fd.get(), shape));
   }
   return register_object(PhysicalMemory::of_host_file(driver_.window(), maps, std::move(file->fd), shape));
 }
@@ -119,11 +120,14 @@ Result<std::uint64_t> Context::share_object(const PhysicalMemory& named) {
     return object->id();
   }
   Device* const device = object->device();
-  if (device != nullptr && (!device->board().function().limits().shareable_between_processes ||
-                            object->backing().elsewhere() != nullptr)) {
+  if (device != nullptr && !device->board().function().limits().shareable_between_processes) {
     return make_error(ErrorCode::unsupported_feature,
                       fmt::format("memory of the board {} cannot be shared with another process",
                                   device->board().function().info().address));
+  }
+  if (device != nullptr && object->backing().elsewhere() != nullptr) {
+    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the object failed half way",
+                      "destroy the object and make another");
   }
   Result<std::unique_ptr<ExportedFile>> file =
       device != nullptr ? export_pages(object->backing(), *device, 0, object->bytes())

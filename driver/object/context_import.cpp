@@ -1,6 +1,5 @@
 // Shared files that become memory of a context.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/memory_users.hpp"
 
 namespace datum {
 
@@ -39,6 +39,7 @@ Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdent
 Result<void*> Context::map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
                                        std::uint64_t alignment) {
   const bool host = allocation.kind == AllocationKind::host;
+  const std::vector<Device*> users = users_of(devices_, host ? nullptr : &device);
   Result<std::unique_ptr<ImportedMemory>> memory =
       ImportedMemory::map(driver_.window(), fd, bytes, host, alignment);
   if (!memory.ok()) {
@@ -47,9 +48,6 @@ Result<void*> Context::map_shared_file(Device& device, int fd, std::uint64_t byt
   // Words need no sharing of memory by the board itself: they are host memory for each process.
   const Result<SharedFileIdentity> identity = identify_shared_file(fd);
   const bool words = identity.ok() && holds_words(identity->kind);
-  // Host memory is for all devices of the context, device memory for the one it is opened on.
-  const std::array<Device*, 1> only{&device};
-  const std::span<Device* const> users = host ? std::span<Device* const>(devices_) : only;
   for (Device* user : users) {
     Status mapped = words ? (*memory)->map_host_for(user->dma(), fd) : (*memory)->map_for(user->dma(), fd);
     if (!mapped.ok()) {

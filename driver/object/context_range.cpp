@@ -1,7 +1,6 @@
 // Mapped physical memory objects of a context that other processes get with one handle, and such memory of
 // other processes.
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/memory_users.hpp"
 
 namespace datum {
 namespace {
@@ -122,11 +122,9 @@ Result<void*> Context::import_range(Device& device, const OpenedFile& file) {
   if (!memory.ok()) {
     return std::move(memory).error();
   }
-  // As for one object: host memory is for all devices of the context, device memory for the one it is opened
-  // on, and so is a range that has both.
+  // As for one object: a range that has both kinds of memory is for those that device memory is for.
   const bool host = all_in_host(*range);
-  const std::array<Device*, 1> only{&device};
-  const std::span<Device* const> users = host ? std::span<Device* const>(devices_) : only;
+  const std::vector<Device*> users = users_of(devices_, host ? nullptr : &device);
   if (Status shown = show_parts(**memory, *range, users); !shown.ok()) {
     return std::move(shown).error();
   }

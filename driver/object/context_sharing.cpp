@@ -5,7 +5,10 @@
 
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
+#include "driver/memory/imported_memory.hpp"
 #include "driver/memory/moved_pages.hpp"
+#include "driver/memory/physical_memory.hpp"
+#include "driver/memory/virtual_space.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
@@ -16,6 +19,35 @@ namespace {
 Error no_base(const void* pointer, std::string_view why) {
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("the memory at {} cannot be shared: {}", pointer, why));
+}
+
+Error of_another_device(std::uintptr_t address) {
+  return make_error(
+      ErrorCode::unsupported_feature,
+      fmt::format("the memory at {:#x} belongs to another device, and there is no way to it from this one",
+                  address),
+      "zeDeviceCanAccessPeer tells; copy through host memory");
+}
+
+/// An object that is exported becomes visible to the board of `user`, wherever it is mapped.
+Status show_object(VirtualSpace& space, PhysicalMemory& object, Device& user, ExportTable& exports) {
+  if (space.is_seen_by(user, object)) {
+    return {};  // another thread was faster
+  }
+  Result<UniqueFd> file = exports.duplicate(object.id());
+  if (!file.ok()) {
+    return std::move(file).error();
+  }
+  auto& pages = static_cast<DeviceExport&>(*object.backing().elsewhere());  // the backing is on a device
+  Result<Iova> iova = pages.add_peer(user.dma(), file->get());
+  if (!iova.ok()) {
+    return std::move(iova).error();
+  }
+  Status shown = space.show_to_peer(object, user, *iova);
+  if (!shown.ok()) {
+    pages.remove_peer(user.dma());
+  }
+  return shown;
 }
 
 Status check_shareable(const Allocation& allocation) {
@@ -161,7 +193,8 @@ Result<std::uint64_t> Context::share(const void* pointer) {
     return allocation.id;  // another thread was faster
   }
   if ((*backing)->elsewhere() != nullptr) {
-    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the allocation failed half way");
+    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the allocation failed half way",
+                      "free the allocation and make another");
   }
   if (Status shareable = check_shareable(allocation); !shareable.ok()) {
     return std::move(shareable).error();
@@ -178,20 +211,28 @@ Result<std::uint64_t> Context::share(const void* pointer) {
 }
 
 /// Device memory of one board for commands of another, at its own address: exported by the one, mapped by the
-/// other. It stays so until it is freed.
+/// other. It stays so until it is freed; a physical memory object that is mapped there, until it is
+/// destroyed.
 Status Context::show_to_peer(Device& user, const Allocation& allocation) {
-  if (!user.can_access(*allocation.device)) {
-    return make_error(
-        ErrorCode::unsupported_feature,
-        fmt::format("the memory at {:#x} belongs to another device, and there is no way to it from this one",
-                    allocation.base),
-        "zeDeviceCanAccessPeer tells; copy through host memory");
-  }
   if (allocation.imported || allocation.external) {
-    return make_error(
-        ErrorCode::invalid_argument,
-        fmt::format("the memory at {:#x} was imported for another device, and is seen by that one alone",
-                    allocation.base));
+    // Who may use memory behind a descriptor has seen it from the start.
+    const std::scoped_lock lock(allocations_mutex_);
+    const std::optional<Allocation> still = find(reinterpret_cast<const void*>(allocation.base));
+    if (!still || still->id != allocation.id) {
+      return no_base(reinterpret_cast<const void*>(allocation.base), "it was freed");
+    }
+    return still->backing->imported()->is_seen_by(user.dma()) ? Status{} : of_another_device(allocation.base);
+  }
+  if (!user.can_access(*allocation.device)) {
+    return of_another_device(allocation.base);
+  }
+  if (allocation.application_mapped) {
+    const std::optional<VirtualPiece> mapping = virtual_space_->mapping_at(allocation.base);
+    const Result<std::uint64_t> id =
+        mapping ? share_object(*mapping->object) : of_another_device(allocation.base);
+    const std::scoped_lock lock(sharing_mutex_);
+    return id.ok() ? show_object(*virtual_space_, *mapping->object, user, driver_.exports())
+                   : Status(id.error());
   }
   const std::scoped_lock lock(sharing_mutex_);
   Allocation seen;

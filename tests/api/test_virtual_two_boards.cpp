@@ -37,15 +37,6 @@ TEST_F(VirtualTwoBoards, given_host_memory_that_is_mapped_then_both_boards_use_i
   }
 }
 
-TEST_F(VirtualTwoBoards, given_memory_of_one_board_that_is_mapped_then_the_other_is_refused) {
-  const OwnedPhysical object = physical(page);
-  const OwnedMemory block = memory(MemoryKind::host, page);
-  const OwnedReservation range = reserve(page);
-  ASSERT_EQ(ZE_RESULT_SUCCESS, map(range.at(), page, object));
-  EXPECT_EQ(ZE_RESULT_SUCCESS, copy_on(0, range.at(), block.get(), page));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, copy_on(1, range.at(), block.get(), page));
-}
-
 TEST_F(VirtualTwoBoards, given_a_context_of_one_board_when_the_other_is_named_then_the_argument_is_invalid) {
   const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   ze_device_handle_t first = session().devices[0];
