@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>
@@ -18,19 +17,19 @@
 #include <datum/base/address.hpp>
 #include <datum/base/unique_fd.hpp>
 
+#include "driver/memory/host_limits.hpp"
+
 namespace datum {
 namespace {
 
-/// Moved at a time without a hold, so that hardly anything is written meanwhile.
+/// Moved at a time, so that nobody waits for long, and that without a hold hardly anything is written
+/// meanwhile.
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 Error cannot_move(std::size_t bytes) {
-  return Error{ErrorCode::out_of_host_memory,
-               errno,
-               fmt::format("{} bytes of host memory cannot be moved into a file of their own: {}", bytes,
-                           std::strerror(errno)),
-               {}};
+  return no_host_memory(
+      fmt::format("{} bytes of host memory cannot be moved into a file of their own", bytes), errno);
 }
 
 std::span<std::uint64_t> words_of(std::span<std::byte> bytes) noexcept {
@@ -71,27 +70,63 @@ void merge(std::span<std::uint64_t> old, std::span<std::uint64_t> copied,
   }
 }
 
-/// While it lives, whoever writes to the pages waits, system calls included. Replacing the pages and then
-/// ending the hold sends the waiting to the new ones.
-UniqueFd hold_writes(std::span<std::byte> pages) {
-  UniqueFd hold(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK)));
-  if (!hold.valid()) {
-    return {};
-  }
-  uffdio_api api{};
-  api.api = UFFD_API;
-  api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
-  uffdio_register range{};
-  range.range = {reinterpret_cast<std::uintptr_t>(pages.data()), pages.size()};
-  range.mode = UFFDIO_REGISTER_MODE_WP;
-  uffdio_writeprotect protect{};
-  protect.range = range.range;
-  protect.mode = UFFDIO_WRITEPROTECT_MODE_WP;
-  const bool held = ::ioctl(hold.get(), UFFDIO_API, &api) == 0 &&
-                    ::ioctl(hold.get(), UFFDIO_REGISTER, &range) == 0 &&
-                    ::ioctl(hold.get(), UFFDIO_WRITEPROTECT, &protect) == 0;
-  return held ? std::move(hold) : UniqueFd{};
+constexpr int user_code_only = 1;  // UFFD_USER_MODE_ONLY, which not all headers have
+
+uffdio_range range_of(std::span<std::byte> pages) noexcept {
+  return {reinterpret_cast<std::uintptr_t>(pages.data()), pages.size()};
 }
+
+}  // namespace
+
+/// Makes whoever writes to pages wait. Who waits goes on when the hold ends, too.
+class HeldWrites {
+ public:
+  HeldWrites(std::span<std::byte> pages, WriteHold hold) {
+    for (const int flags : {0, user_code_only}) {
+      const bool tried = flags == 0 ? hold == WriteHold::wanted : hold != WriteHold::none;
+      if (tried && !kernel_.valid()) {
+        open(pages, flags);
+      }
+    }
+  }
+
+  [[nodiscard]] bool possible() const noexcept { return kernel_.valid(); }
+
+  /// A part of the pages: who writes to it from here on waits. False: nobody does.
+  [[nodiscard]] bool begin(std::span<std::byte> part) const noexcept {
+    uffdio_writeprotect protect{};
+    protect.range = range_of(part);
+    protect.mode = UFFDIO_WRITEPROTECT_MODE_WP;
+    return kernel_.valid() && ::ioctl(kernel_.get(), UFFDIO_WRITEPROTECT, &protect) == 0;
+  }
+
+  /// Other pages have taken the part's place, and the waiting go on to these.
+  void send_on(std::span<std::byte> part) const noexcept {
+    uffdio_range range = range_of(part);
+    if (kernel_.valid()) {
+      ::ioctl(kernel_.get(), UFFDIO_WAKE, &range);
+    }
+  }
+
+ private:
+  void open(std::span<std::byte> pages, int flags) {
+    UniqueFd kernel(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags)));
+    uffdio_api api{};
+    api.api = UFFD_API;
+    api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;
+    uffdio_register range{};
+    range.range = range_of(pages);
+    range.mode = UFFDIO_REGISTER_MODE_WP;
+    if (kernel.valid() && ::ioctl(kernel.get(), UFFDIO_API, &api) == 0 &&
+        ::ioctl(kernel.get(), UFFDIO_REGISTER, &range) == 0) {
+      kernel_ = std::move(kernel);
+    }
+  }
+
+  UniqueFd kernel_;
+};
+
+namespace {
 
 Mapping map_anywhere(std::size_t bytes, int flags, int file) {
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, 0);
@@ -118,9 +153,9 @@ Result<std::unique_ptr<MovedPages>> MovedPages::move(std::span<std::byte> pages,
     return cannot_move(pages.size());
   }
   moved->old_ = static_cast<std::byte*>(old);
-  const UniqueFd held = hold == WriteHold::wanted ? hold_writes(pages) : UniqueFd{};
-  moved->held_writes_ = held.valid();
-  if (Status done = moved->move_pieces(file); !done.ok()) {
+  const HeldWrites held(pages, hold);
+  moved->held_writes_ = held.possible();
+  if (Status done = moved->move_pieces(file, held); !done.ok()) {
     moved->copy_back();
     return std::move(done).error();
   }
@@ -128,11 +163,12 @@ Result<std::unique_ptr<MovedPages>> MovedPages::move(std::span<std::byte> pages,
   return moved;
 }
 
-Status MovedPages::move_pieces(int file) {
-  const std::size_t step = held_writes_ ? pages_.size() : piece_bytes;
+Status MovedPages::move_pieces(int file, const HeldWrites& held) {
   while (moved_bytes_ < pages_.size()) {
     const std::size_t at = moved_bytes_;
-    const std::size_t bytes = std::min(step, pages_.size() - at);
+    const std::size_t bytes = std::min(piece_bytes, pages_.size() - at);
+    const std::span<std::byte> part = pages_.subspan(at, bytes);
+    held_writes_ = held.begin(part) && held_writes_;
     const auto before = words_of({old_ + at, bytes});
     const auto copied = words_of(snapshot_.span().subspan(at, bytes));
     const auto after = words_of(fresh_.span().subspan(at, bytes));
@@ -140,9 +176,10 @@ Status MovedPages::move_pieces(int file) {
       copied[index] = load(before[index]);
       after[index] = copied[index];
     }
-    if (!replace_pages({pages_.data() + at, bytes}, file, at)) {
+    if (!replace_pages(part, file, at)) {
       return cannot_move(pages_.size());
     }
+    held.send_on(part);
     moved_bytes_ += bytes;
     merge(before, copied, after);
   }

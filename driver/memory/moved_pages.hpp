@@ -11,10 +11,13 @@
 
 namespace datum {
 
+class HeldWrites;
+
 /// How far the application's threads are kept from writing while pages move.
 enum class WriteHold : std::uint8_t {
-  wanted,  ///< by the kernel's userfaultfd where this process may use it
-  none,    ///< never: for tests of the other way
+  wanted,        ///< as far as this process may use the kernel's userfaultfd
+  of_user_code,  ///< as ordinary users may
+  none,          ///< never: for tests of the other way
 };
 
 /// Pages that were mapped at an address and have been replaced by those of a file. The old ones are kept and
@@ -23,10 +26,11 @@ enum class WriteHold : std::uint8_t {
 /// The move takes three steps: a copy into the file; the file's pages take the place of the old ones, which
 /// the kernel does at one stroke; what was written to the old pages after they were copied is taken over.
 /// With a hold, threads that write wait from before the copy until the file is in place, and nothing is left
-/// to take over. Without one, a byte that is written in the microseconds between is seen again a few
-/// microseconds later, and a thread that writes a byte then reads it may meet its own older value in between.
-/// In no case is the last write to a byte lost, unless it restored the value that the byte had when it was
-/// copied.
+/// to take over. Privileged processes hold system calls that write as well; in others one that writes there
+/// in those microseconds fails with EFAULT. Where there is no hold, a byte that is written in the
+/// microseconds between is seen again a few microseconds later, a thread that writes a byte then reads it may
+/// meet its own older value in between, and a write is lost that restored the value which the byte had when
+/// it was copied.
 class MovedPages {
  public:
   /// `pages` are whole pages of a shared mapping; `file` holds as many bytes. out_of_host_memory: nothing was
@@ -50,7 +54,7 @@ class MovedPages {
  private:
   MovedPages() = default;
 
-  Status move_pieces(int file);
+  Status move_pieces(int file, const HeldWrites& held);
   void copy_back() noexcept;
 
   std::span<std::byte> pages_;
