@@ -25,6 +25,20 @@ constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t fill_pattern_bytes = 16;
 constexpr std::uint32_t timestamp_bits = 64;
 
+/// What an image over memory of the application's may look like.
+ze_result_t fill_pitched_images(ze_structure_type_t stype, void* structure) {
+  if (stype == ZE_STRUCTURE_TYPE_PITCHED_ALLOC_DEVICE_EXP_PROPERTIES) {
+    auto& limits = *static_cast<ze_device_pitched_alloc_exp_properties_t*>(structure);
+    limits.maxImageLinearWidth = ImageLimits::side_2d;
+    limits.maxImageLinearHeight = ImageLimits::side_2d;
+  } else if (stype == ZE_STRUCTURE_TYPE_PITCHED_ALLOC_2DIMAGE_LINEAR_PITCH_EXP_INFO) {
+    auto& pitch = *static_cast<ze_pitched_alloc_2dimage_linear_pitch_exp_info_t*>(structure);
+    pitch.pitchAlign = row_pitch_alignment_bytes;
+    pitch.maxSupportedPitch = largest_row_pitch_bytes;
+  }
+  return ZE_RESULT_SUCCESS;
+}
+
 /// The start of nearly every function here: the device, or why there is none; and that the output is there.
 struct Found {
   Device* device = nullptr;
@@ -183,7 +197,10 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
   pImageProperties->maxImageDims3D = ImageLimits::side_3d;
   pImageProperties->maxImageBufferSize = found.device->max_allocation_bytes();
   pImageProperties->maxImageArraySlices = ImageLimits::array_levels;
-  return ZE_RESULT_SUCCESS;
+  if (pImageProperties->stype != ZE_STRUCTURE_TYPE_DEVICE_IMAGE_PROPERTIES) {
+    return ZE_RESULT_SUCCESS;
+  }
+  return for_each_output_extension(pImageProperties->pNext, fill_pitched_images);
 }
 
 ze_result_t

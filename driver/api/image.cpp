@@ -4,6 +4,7 @@
 #include "driver/api/extension_chain.hpp"
 #include "driver/api/handles.hpp"
 #include "driver/api/image_descriptor.hpp"
+#include "driver/api/image_extensions.hpp"
 #include "driver/api/image_format.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/object/context.hpp"
@@ -12,37 +13,13 @@
 namespace datum::api {
 namespace {
 
-/// What may stand behind the descriptor of an image: extensions that change what the image is are refused.
-ze_result_t check_image_chain(const void* chain) {
-  return for_each_extension(chain, [](ze_structure_type_t stype, const void* structure) {
-    switch (stype) {
-    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC:
-      return static_cast<const ze_external_memory_export_desc_t*>(structure)->flags == 0
-                 ? ZE_RESULT_SUCCESS
-                 : refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "images cannot be exported");
-    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD:
-    case ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32:
-      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, "images cannot be imported");
-    case ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC:
-    case ZE_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC:
-    case ZE_STRUCTURE_TYPE_CUSTOM_PITCH_EXP_DESC:
-      return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "there are no kernels to use a bindless image");
-    case ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC:
-      return static_cast<const ze_image_view_planar_ext_desc_t*>(structure)->planeIndex == 0
-                 ? ZE_RESULT_SUCCESS
-                 : refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "every image of the device has one plane");
-    default:
-      return ZE_RESULT_SUCCESS;
-    }
-  });
-}
-
 /// The arguments that creating an image and a view of one share.
 struct Creation {
   Context* context = nullptr;
   Device* device = nullptr;
   ImageLayout layout;
   ImageFormat format;
+  ImageExtensions extensions;
 };
 
 ze_result_t find_place(ze_context_handle_t hContext, ze_device_handle_t hDevice, Creation& creation) {
@@ -61,10 +38,12 @@ ze_result_t read_creation(const ze_image_desc_t& desc, Creation& creation) {
   if (!creation.context->has(*creation.device)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
   }
-  if (const ze_result_t code = check_image_chain(desc.pNext); code != ZE_RESULT_SUCCESS) {
+  if (const ze_result_t code = read_image_extensions(desc.pNext, creation.extensions);
+      code != ZE_RESULT_SUCCESS) {
     return code;
   }
-  return read_image_descriptor(*creation.device, desc, creation.layout, creation.format);
+  const ze_result_t code = read_image_descriptor(*creation.device, desc, creation.layout, creation.format);
+  return code == ZE_RESULT_SUCCESS ? apply_pitches(creation.extensions, creation.layout) : code;
 }
 
 ze_result_t give(const Result<Image*>& image, ze_image_handle_t* handle) {
@@ -136,7 +115,12 @@ ze_result_t zeImageCreate(ze_context_handle_t hContext, ze_device_handle_t hDevi
   if (const ze_result_t code = read_creation(*desc, creation); code != ZE_RESULT_SUCCESS) {
     return code;
   }
-  return give(Image::create(*creation.context, *creation.device, creation.layout, creation.format), phImage);
+  void* const memory = creation.extensions.memory;
+  return give(
+      memory != nullptr
+          ? Image::create_on(*creation.context, *creation.device, creation.layout, creation.format, memory)
+          : Image::create(*creation.context, *creation.device, creation.layout, creation.format),
+      phImage);
 }
 
 ze_result_t zeImageDestroy(ze_image_handle_t hImage) {
@@ -170,6 +154,9 @@ ze_result_t zeImageViewCreateExt(ze_context_handle_t hContext, ze_device_handle_
   }
   if (&image->context() != creation.context || &image->device() != creation.device) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image is not one of hContext and hDevice");
+  }
+  if (creation.extensions.on_memory) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "a view is on the memory of its image");
   }
   const ImageLayout& layout = image->layout();
   if (creation.layout.kind != layout.kind || creation.layout.element_bytes != layout.element_bytes ||
@@ -218,6 +205,23 @@ ze_result_t zeImageGetMemoryPropertiesExp(ze_image_handle_t hImage,
   pMemoryProperties->size = image->layout().bytes();
   pMemoryProperties->rowPitch = image->layout().row_pitch();
   pMemoryProperties->slicePitch = image->layout().slice_pitch();
+  return ZE_RESULT_SUCCESS;
+}
+
+ze_result_t zeImageGetDeviceOffsetExp(ze_image_handle_t hImage, uint64_t* pDeviceOffset) {
+  auto* image = find<Image>(hImage);
+  if (image == nullptr) {
+    return refuse_handle(hImage, "hImage");
+  }
+  if (pDeviceOffset == nullptr) {
+    return refuse_null_pointer("pDeviceOffset");
+  }
+  const void* const first = image->first_byte();
+  if (first == nullptr) {
+    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image of the view was destroyed");
+  }
+  // Images lie in the device's address space: where one begins is what finds it there.
+  *pDeviceOffset = reinterpret_cast<std::uintptr_t>(first);
   return ZE_RESULT_SUCCESS;
 }
 

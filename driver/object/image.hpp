@@ -31,6 +31,10 @@ class Image {
   /// out_of_device_memory.
   static Result<Image*> create(Context& context, Device& device, const ImageLayout& layout,
                                const ImageFormat& format);
+  /// Over memory that the application has allocated on `device` and goes on to own. invalid_argument: `base`
+  /// and the layout's bytes are not inside one live allocation of the context there.
+  static Result<Image*> create_on(Context& context, Device& device, const ImageLayout& layout,
+                                  const ImageFormat& format, void* base);
   /// The memory of `of` under another format with elements of the same size. Disabled once `of` is destroyed.
   static Result<Image*> view(Image& of, const ImageFormat& format);
   /// Frees the memory of an image; commands in flight may still use it, as with Context::free.
@@ -57,6 +61,7 @@ class Image {
   struct Memory {
     std::atomic<void*> base{nullptr};
     std::uint64_t allocation_id = 0;
+    bool of_application = false;  ///< which frees it
   };
 
   Image(Context& context, Device& device, const ImageLayout& layout, const ImageFormat& format,

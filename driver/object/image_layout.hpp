@@ -8,6 +8,10 @@ namespace datum {
 /// Rows that begin with a beat of the memory's bus are copied fastest.
 inline constexpr std::uint64_t row_pitch_alignment_bytes = 64;
 
+/// A region copy's descriptor has 32 bits for it.
+inline constexpr std::uint64_t largest_row_pitch_bytes =
+    0xffff'ffffU / row_pitch_alignment_bytes * row_pitch_alignment_bytes;
+
 /// Distance of the rows of an image of two or three dimensions; also the answer for memory that an
 /// application lays out itself. Everything in range: `width` x `element_bytes` + the alignment fits 64 bits.
 [[nodiscard]] constexpr std::uint64_t aligned_row_pitch(std::uint64_t width,
@@ -41,6 +45,8 @@ struct ImageLayout {
   ImageKind kind = ImageKind::line;
   std::uint32_t element_bytes = 1;
   ImageExtent extent;
+  std::uint64_t own_row_pitch = 0;    ///< as the application laid it out; 0: as the driver does
+  std::uint64_t own_slice_pitch = 0;  ///< the same
 
   [[nodiscard]] constexpr std::uint64_t row_bytes() const noexcept { return extent.width * element_bytes; }
 
@@ -49,10 +55,15 @@ struct ImageLayout {
   }
 
   [[nodiscard]] constexpr std::uint64_t row_pitch() const noexcept {
+    if (own_row_pitch != 0) {
+      return own_row_pitch;
+    }
     return one_row() ? row_bytes() : aligned_row_pitch(extent.width, element_bytes);
   }
 
-  [[nodiscard]] constexpr std::uint64_t slice_pitch() const noexcept { return row_pitch() * extent.height; }
+  [[nodiscard]] constexpr std::uint64_t slice_pitch() const noexcept {
+    return own_slice_pitch != 0 ? own_slice_pitch : row_pitch() * extent.height;
+  }
 
   [[nodiscard]] constexpr std::uint64_t bytes() const noexcept { return slice_pitch() * extent.depth; }
 };

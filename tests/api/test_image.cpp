@@ -169,9 +169,9 @@ TEST_F(Image, given_extensions_that_change_the_image_when_created_then_they_are_
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, create_code(description));
   ze_image_bindless_exp_desc_t bindless{};
   bindless.stype = ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC;
-  bindless.flags = ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS;
+  bindless.flags = ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS | ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE;
   description.pNext = &bindless;
-  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, create_code(description));
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, create_code(description)) << "nothing samples";
   const ze_base_desc_t unknown{static_cast<ze_structure_type_t>(0x7f00), nullptr};
   description.pNext = &unknown;
   EXPECT_EQ(ZE_RESULT_SUCCESS, create_code(description));

@@ -343,6 +343,10 @@ constexpr Choice choices_of_ze_image_properties_t_samplerFilterFlags[] = {
     {0x1U, "ze_image_properties_t.samplerFilterFlags=ZE_IMAGE_SAMPLER_FILTER_FLAG_POINT"},
     {0x2U, "ze_image_properties_t.samplerFilterFlags=ZE_IMAGE_SAMPLER_FILTER_FLAG_LINEAR"},
 };
+constexpr Choice choices_of_ze_image_bindless_exp_desc_t_flags[] = {
+    {0x1U, "ze_image_bindless_exp_desc_t.flags=ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS"},
+    {0x2U, "ze_image_bindless_exp_desc_t.flags=ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE"},
+};
 constexpr Choice choices_of_zeMemSetAtomicAccessAttributeExp_attr[] = {
     {0x1U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS"},
     {0x2U, "attr=ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS"},
@@ -620,6 +624,10 @@ void note_members(const Call& call, const ze_image_properties_t& structure) {
   note_flags(call, choices_of_ze_image_properties_t_samplerFilterFlags, structure.samplerFilterFlags);
 }
 
+void note_members(const Call& call, const ze_image_bindless_exp_desc_t& structure) {
+  note_flags(call, choices_of_ze_image_bindless_exp_desc_t_flags, structure.flags);
+}
+
 void note_linked(const Call& call, const ze_base_desc_t& link) {
   switch (static_cast<unsigned>(link.stype)) {
   case ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC:
@@ -805,6 +813,16 @@ void note_linked(const Call& call, const ze_base_desc_t& link) {
     break;
   case ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES:
     note(call, "ZE_STRUCTURE_TYPE_IMAGE_FORMAT_SUPPORT_EXT_PROPERTIES");
+    break;
+  case ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_BINDLESS_IMAGE_EXP_DESC");
+    note_members(call, *reinterpret_cast<const ze_image_bindless_exp_desc_t*>(&link));
+    break;
+  case ZE_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_PITCHED_IMAGE_EXP_DESC");
+    break;
+  case ZE_STRUCTURE_TYPE_CUSTOM_PITCH_EXP_DESC:
+    note(call, "ZE_STRUCTURE_TYPE_CUSTOM_PITCH_EXP_DESC");
     break;
   case ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC:
     note(call, "ZE_STRUCTURE_TYPE_IMAGE_VIEW_PLANAR_EXT_DESC");
@@ -2041,6 +2059,15 @@ ze_result_t ZE_APICALL __wrap_zeImageGetMemoryPropertiesExp(ze_image_handle_t hI
   if (const Call call{"zeImageGetMemoryPropertiesExp", result}; recording()) {
     note(call);
     note_structure(call, pMemoryProperties, {{ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES, "ZE_STRUCTURE_TYPE_IMAGE_MEMORY_EXP_PROPERTIES"}}, note_linked, [&]([[maybe_unused]] const ze_image_memory_properties_exp_t& structure) {  });
+  }
+  return result;
+}
+
+ze_result_t ZE_APICALL __real_zeImageGetDeviceOffsetExp(ze_image_handle_t hImage, uint64_t* pDeviceOffset);
+ze_result_t ZE_APICALL __wrap_zeImageGetDeviceOffsetExp(ze_image_handle_t hImage, uint64_t* pDeviceOffset) {
+  const ze_result_t result = __real_zeImageGetDeviceOffsetExp(hImage, pDeviceOffset);
+  if (const Call call{"zeImageGetDeviceOffsetExp", result}; recording()) {
+    note(call);
   }
   return result;
 }

@@ -110,6 +110,7 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zeImageViewCreateExt(ze_context_handle_t, ze_device_handle_t, const ze_image_desc_t*, ze_image_handle_t, ze_image_handle_t*) { return test::record_call<ze_result_t>("zeImageViewCreateExt"); }
 [[gnu::weak]] ze_result_t zeImageGetMemoryPropertiesExp(ze_image_handle_t, ze_image_memory_properties_exp_t*) { return test::record_call<ze_result_t>("zeImageGetMemoryPropertiesExp"); }
 [[gnu::weak]] ze_result_t zeImageViewCreateExp(ze_context_handle_t, ze_device_handle_t, const ze_image_desc_t*, ze_image_handle_t, ze_image_handle_t*) { return test::record_call<ze_result_t>("zeImageViewCreateExp"); }
+[[gnu::weak]] ze_result_t zeImageGetDeviceOffsetExp(ze_image_handle_t, uint64_t*) { return test::record_call<ze_result_t>("zeImageGetDeviceOffsetExp"); }
 [[gnu::weak]] ze_result_t zeMemAllocShared(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, const ze_host_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocShared"); }
 [[gnu::weak]] ze_result_t zeMemAllocDevice(ze_context_handle_t, const ze_device_mem_alloc_desc_t*, size_t, size_t, ze_device_handle_t, void**) { return test::record_call<ze_result_t>("zeMemAllocDevice"); }
 [[gnu::weak]] ze_result_t zeMemAllocHost(ze_context_handle_t, const ze_host_mem_alloc_desc_t*, size_t, size_t, void**) { return test::record_call<ze_result_t>("zeMemAllocHost"); }

@@ -202,7 +202,7 @@ constexpr ze_image_dditable_t ze_image_table = {
 constexpr ze_image_exp_dditable_t ze_image_exp_table = {
     .pfnGetMemoryPropertiesExp = guarded<&datum::api::zeImageGetMemoryPropertiesExp, "zeImageGetMemoryPropertiesExp(hImage, pMemoryProperties)">,
     .pfnViewCreateExp = guarded<&datum::api::zeImageViewCreateExp, "zeImageViewCreateExp(hContext, hDevice, desc, hImage, phImageView)">,
-    .pfnGetDeviceOffsetExp = unsupported<ze_pfnImageGetDeviceOffsetExp_t, "zeImageGetDeviceOffsetExp">,
+    .pfnGetDeviceOffsetExp = guarded<&datum::api::zeImageGetDeviceOffsetExp, "zeImageGetDeviceOffsetExp(hImage, pDeviceOffset)">,
 };
 
 constexpr ze_mem_dditable_t ze_mem_table = {

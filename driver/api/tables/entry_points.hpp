@@ -129,6 +129,7 @@ ze_result_t zeImageViewCreateExt(ze_context_handle_t hContext, ze_device_handle_
 // Core, ImageExp
 ze_result_t zeImageGetMemoryPropertiesExp(ze_image_handle_t hImage, ze_image_memory_properties_exp_t* pMemoryProperties);
 ze_result_t zeImageViewCreateExp(ze_context_handle_t hContext, ze_device_handle_t hDevice, const ze_image_desc_t* desc, ze_image_handle_t hImage, ze_image_handle_t* phImageView);
+ze_result_t zeImageGetDeviceOffsetExp(ze_image_handle_t hImage, uint64_t* pDeviceOffset);
 
 // Core, Mem
 ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc, const ze_host_mem_alloc_desc_t* host_desc, size_t size, size_t alignment, ze_device_handle_t hDevice, void** pptr);
