@@ -44,6 +44,7 @@ std::vector<datum::test::Scenario> scenarios() {
       {"locked_memory_used_up", scenario_locked_memory_used_up},
       {"mappings_used_up", scenario_mappings_used_up},
       {"addresses_used_up", scenario_addresses_used_up},
+      {"kernel_mappings_used_up", scenario_kernel_mappings_used_up},
   };
   if (scenarios_of_current_loader != nullptr) {
     const std::vector<Scenario> more = scenarios_of_current_loader();

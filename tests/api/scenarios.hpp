@@ -35,8 +35,6 @@ int scenario_thread_works_on_after_the_first();
 int scenario_waits_without_descriptors();
 int scenario_descriptors_are_closed_by_others();
 
-int scenario_host_memory_under_address_limit();
-
 int scenario_attitude_fpga();
 int scenario_attitude_gpu();
 
@@ -44,7 +42,11 @@ int scenario_device_memory_used_up();
 int scenario_locked_memory_used_up();
 int scenario_mappings_used_up();
 int scenario_addresses_used_up();
+int scenario_host_memory_under_address_limit();
+int scenario_kernel_mappings_used_up();
 
+int scenario_memory_without_kernel_calls();
+int scenario_ipc_fetch_descriptor();
 int scenario_external_import();
 int scenario_external_physical_import();
 int scenario_ipc_range_open_and_answer();

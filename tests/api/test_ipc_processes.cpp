@@ -365,6 +365,8 @@ std::vector<Scenario> scenarios_of_current_loader() {
       {"ipc_fork", scenario_ipc_fork},
       {"ipc_range_open_and_answer", scenario_ipc_range_open_and_answer},
       {"ipc_range_print_handle", scenario_ipc_range_print_handle},
+      {"ipc_fetch_descriptor", scenario_ipc_fetch_descriptor},
+      {"memory_without_kernel_calls", scenario_memory_without_kernel_calls},
       {"external_import", scenario_external_import},
       {"external_physical_import", scenario_external_physical_import},
       {"the_same_program_twice", scenario_the_same_program_twice}};

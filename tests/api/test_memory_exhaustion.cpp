@@ -3,7 +3,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <sys/mman.h>
 #include <sys/resource.h>
+
+#include <datum/base/mapping.hpp>
 
 #include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
@@ -38,8 +41,18 @@ TEST_F(MemoryExhaustion, given_all_mappings_used_when_more_is_asked_for_then_it_
 }
 
 TEST_F(MemoryExhaustion,
+       given_a_limit_on_the_address_space_when_host_memory_runs_out_then_it_is_out_and_all_goes_on) {
+  run("host_memory_under_address_limit", "model:memory=64M");
+}
+
+TEST_F(MemoryExhaustion,
        given_all_addresses_used_when_device_memory_is_asked_for_then_it_is_out_and_all_goes_on) {
   run("addresses_used_up", "model:memory=16G");
+}
+
+TEST_F(MemoryExhaustion,
+       given_all_mappings_of_the_kernel_used_when_host_memory_is_asked_for_then_it_is_out_and_all_goes_on) {
+  run("kernel_mappings_used_up", "model:memory=16M");
 }
 
 /// The sentence names everything that somebody needs to act on it.
@@ -163,6 +176,60 @@ int scenario_mappings_used_up() {
   return 0;
 }
 
+int scenario_kernel_mappings_used_up() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const ze_device_handle_t device = session().devices.front();
+  const OwnedContext context = create_context(session().driver);
+  const OwnedMemory shared = allocate(MemoryKind::host, context, device, 3U << 20U);
+  ze_ipc_mem_handle_t handle{};
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context, shared.get(), &handle));
+  // Every second page is another mapping.
+  constexpr std::size_t pages = std::size_t{1} << 18U;
+  Mapping area(::mmap(nullptr, pages * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+               pages * 4096);
+  std::size_t at = 0;
+  while (at < pages && ::mprotect(area.data() + at * 4096, 4096, PROT_READ) == 0) {
+    at += 2;
+  }
+  SCENARIO_REQUIRE(at < pages);
+  void* pointer = nullptr;
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                  allocate_raw(MemoryKind::host, context, device, 4U << 20U, 0, &pointer));
+  SCENARIO_REQUIRE(pointer == nullptr && says({"4194304", "limit", "mappings", "vm.max_map_count"}));
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
+                  zeMemOpenIpcHandle(context, device, handle, 0, &pointer));
+  SCENARIO_REQUIRE(pointer == nullptr && says({"3145728", "limit", "mappings", "vm.max_map_count"}));
+  SCENARIO_REQUIRE(copies(context, device, shared.get(), shared.bytes() + 8192));
+  area = Mapping{};
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemOpenIpcHandle(context, device, handle, 0, &pointer));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(context, pointer));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, allocate_raw(MemoryKind::host, context, device, 4U << 20U, 0, &pointer));
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemFree(context, pointer));
+  SCENARIO_REQUIRE(works(context, device));
+  return 0;
+}
+
+int scenario_host_memory_under_address_limit() {
+  const rlimit limit{rlim_t{3} << 28U, rlim_t{3} << 28U};
+  SCENARIO_REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const ze_device_handle_t device = session().devices.front();
+  const OwnedContext context = create_context(session().driver);
+  constexpr std::size_t bytes = 16U << 20U;
+  for (const MemoryKind kind : {MemoryKind::host, MemoryKind::shared}) {
+    std::vector<OwnedMemory> blocks;
+    const std::size_t first =
+        use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks);
+    SCENARIO_REQUIRE(first != 0 && first < 400);
+    SCENARIO_REQUIRE(says({"16777216", "limit of address space", "805306368", "ulimit -v"}));
+    blocks.pop_back();
+    SCENARIO_REQUIRE(works(context, device));
+    SCENARIO_EXPECT(1, use_up(kind, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks) ==
+                           first);
+  }
+  return 0;
+}
+
 int scenario_addresses_used_up() {
   // The simulated memory itself takes 16 GiB of it.
   const rlimit limit{rlim_t{22} << 30U, rlim_t{22} << 30U};
@@ -175,7 +242,7 @@ int scenario_addresses_used_up() {
   const std::size_t first =
       use_up(MemoryKind::device, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, blocks);
   SCENARIO_REQUIRE(first != 0);
-  SCENARIO_REQUIRE(says({"268435456", "address", "ulimit -v"}));
+  SCENARIO_REQUIRE(says({"268435456", "limit of address space", "23622320128", "ulimit -v"}));
   blocks.pop_back();
   SCENARIO_REQUIRE(works(context, device));
   SCENARIO_EXPECT(1, use_up(MemoryKind::device, context, device, bytes, ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,

@@ -1,10 +1,7 @@
 // Limits: the largest allocation, more than the memory, exhaustion, and exact accounting after it.
 #include <cstring>
-#include <sys/resource.h>
 
-#include "tests/api/scenarios.hpp"
 #include "tests/support/api_session.hpp"
-#include "tests/support/child_process.hpp"
 
 namespace datum::test {
 namespace {
@@ -176,46 +173,5 @@ TEST_F(MemoryLimits, given_usable_memory_asked_for_when_a_block_comes_and_goes_t
   EXPECT_EQ(before, usable_now());
 }
 
-TEST_F(MemoryLimits,
-       given_a_limit_on_the_address_space_when_host_memory_runs_out_then_that_is_an_error_and_no_end) {
-  if (sanitized()) {
-    GTEST_SKIP() << "the sanitizer needs the address space for itself";
-  }
-  const ChildOutcome outcome =
-      run_scenario_in_child("host_memory_under_address_limit", {{"DATUM_BOARDS", "model:memory=64M"}});
-  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
-}
-
 }  // namespace
-
-int scenario_host_memory_under_address_limit() {
-  const rlimit limit{rlim_t{3} << 28U, rlim_t{3} << 28U};
-  SCENARIO_REQUIRE(::setrlimit(RLIMIT_AS, &limit) == 0);
-  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
-  const OwnedContext context = create_context(session().driver);
-  constexpr std::size_t bytes = 16U << 20U;
-  std::vector<OwnedMemory> blocks;
-  ze_result_t result = ZE_RESULT_SUCCESS;
-  while (result == ZE_RESULT_SUCCESS) {
-    void* pointer = nullptr;
-    result = allocate_raw(MemoryKind::host, context, nullptr, bytes, 0, &pointer);
-    if (result == ZE_RESULT_SUCCESS) {
-      blocks.emplace_back(context.get(), pointer);
-      static_cast<unsigned char*>(pointer)[bytes - 1] = 1;
-    }
-    SCENARIO_REQUIRE(blocks.size() < 400);
-  }
-  SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY, result);
-  void* shared = nullptr;
-  SCENARIO_EXPECT(ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY,
-                  allocate_raw(MemoryKind::shared, context, session().devices.front(), bytes, 0, &shared));
-  SCENARIO_REQUIRE(shared == nullptr);
-  SCENARIO_REQUIRE(!blocks.empty());
-  blocks.pop_back();
-  void* pointer = nullptr;
-  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, allocate_raw(MemoryKind::host, context, nullptr, bytes, 0, &pointer));
-  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeMemFree(context, pointer));
-  return 0;
-}
-
 }  // namespace datum::test
