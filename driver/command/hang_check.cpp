@@ -1,6 +1,8 @@
 #include "driver/command/hang_check.hpp"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -71,14 +73,11 @@ std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
   last_beats_ = now.beats;
   last_board_ns_ = now.board_ns;
   last_host_ns_ = now.host_ns;
-  std::vector<Seen> before = std::move(seen_);
-  seen_.assign(limits::max_rings, {});
+  const std::array<Seen, limits::max_rings> before = std::exchange(seen_, {});
   std::optional<unsigned> stuck;
   for (const RingProgress& ring : now.rings) {
     Seen& seen = seen_[ring.ring];
-    if (ring.ring < before.size()) {
-      seen = before[ring.ring];
-    }
+    seen = before[ring.ring];
     if (!seen.known || ring.parked || goes_on(seen.head, ring.head) || seen.completed != ring.completed) {
       seen = {ring.head, ring.completed, true, 0, 0, 0};
       continue;
@@ -98,11 +97,11 @@ std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
   return stuck;
 }
 
-std::optional<std::string> HangCheck::look(Board& board, std::span<LentRing* const> rings) {
-  std::vector<RingProgress> progress;
-  for (const LentRing* lent : rings) {
-    progress.push_back(read_progress(board, lent->ring));
-  }
+std::optional<std::string> HangCheck::look(Board& board, const WorkingRings& rings) {
+  std::array<RingProgress, limits::max_rings> places;
+  const std::span<RingProgress> progress = std::span(places).first(rings.count);
+  std::transform(rings.first.begin(), rings.first.begin() + rings.count, progress.begin(),
+                 [&](const LentRing* lent) { return read_progress(board, lent->ring); });
   const board::Clock clock = board.function().clock();
   BoardProgress now;
   now.rings = progress;

@@ -1,11 +1,14 @@
 // Finds a board that answers but does not finish what it was given.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
+
+#include "driver/device/limits.hpp"
 
 namespace datum {
 
@@ -19,6 +22,12 @@ struct RingProgress {
   std::uint32_t completed = 0;
   bool parked = false;            ///< at a wait: may stay there for ever
   std::uint64_t begun_bytes = 0;  ///< of the descriptors that may have begun and are not known to have ended
+};
+
+/// In a fixed place: whoever waits looks now and then, also when the heap is used up.
+struct WorkingRings {
+  std::array<LentRing*, limits::max_rings> first{};
+  std::size_t count = 0;
 };
 
 /// One look at a board.
@@ -41,7 +50,7 @@ class HangCheck {
 
   /// Asks the registers of `board` about rings with work outstanding. Why the board is as good as lost, or
   /// nothing.
-  std::optional<std::string> look(Board& board, std::span<LentRing* const> rings);
+  std::optional<std::string> look(Board& board, const WorkingRings& rings);
 
  private:
   struct Seen {
@@ -53,7 +62,7 @@ class HangCheck {
     std::uint64_t dead_host_ns = 0;  ///< the same in host time
   };
 
-  std::vector<Seen> seen_;  ///< by ring
+  std::array<Seen, limits::max_rings> seen_{};  ///< by ring
   std::uint64_t last_beats_ = 0;
   std::uint64_t last_board_ns_ = 0;
   std::uint64_t last_host_ns_ = 0;

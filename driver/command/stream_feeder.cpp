@@ -347,11 +347,11 @@ void StreamFeeder::forget(Stream& stream) {
   std::erase(active_, &stream);
 }
 
-std::vector<LentRing*> StreamFeeder::working_rings() const {
-  std::vector<LentRing*> rings;
+WorkingRings StreamFeeder::working_rings() const noexcept {
+  WorkingRings rings;
   for (const Stream* stream : active_) {
     if (stream->ring_ != nullptr && !stream->ring_->drained()) {
-      rings.push_back(stream->ring_);
+      rings.first[rings.count++] = stream->ring_;
     }
   }
   return rings;

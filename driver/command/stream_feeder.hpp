@@ -9,6 +9,7 @@
 #include <datum/base/result.hpp>
 
 #include "driver/command/failure_log.hpp"
+#include "driver/command/hang_check.hpp"
 #include "driver/command/memory_use.hpp"
 #include "driver/command/ring_pool.hpp"
 #include "driver/command/stream.hpp"
@@ -67,7 +68,7 @@ class StreamFeeder {
   [[nodiscard]] const std::vector<Stream*>& active() const noexcept { return active_; }
 
   /// The rings whose doorbell was rung for more than has ended.
-  [[nodiscard]] std::vector<LentRing*> working_rings() const;
+  [[nodiscard]] WorkingRings working_rings() const noexcept;
 
   /// Something outstanding cannot go on without the host.
   [[nodiscard]] bool needs_host() const noexcept;
