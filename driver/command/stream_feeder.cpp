@@ -39,7 +39,9 @@ Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream
   if (submission.items.empty()) {
     return before;
   }
-  active_.reserve(active_.size() + 1);  // may run out of memory, and nothing is taken yet
+  if (active_.size() == active_.capacity()) {
+    active_.reserve(2 * active_.size() + 8);  // may run out of memory, and nothing is taken yet
+  }
   // Whoever waits for the stream is woken at its end.
   submission.items.back().descriptor.set_flag_complete(true).set_flag_interrupt(true);
   for (SubmittedKeep& kept : submission.keeps) {

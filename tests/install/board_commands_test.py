@@ -183,7 +183,7 @@ class Papers(unittest.TestCase):
 
     def test_given_bash_when_a_word_is_begun_then_the_file_completes_it(self) -> None:
         script = f"source {TOOL}/shell/datum.bash; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _datum; echo ${{COMPREPLY[@]}}"
-        for words, expected in ((("re",), "regs"), (("regs", "read", "PERF_W"), "PERF_WALKS"), (("regs", "write", "SCR"), "SCRATCH="),
+        for words, expected in ((("re",), "regs"), (("regs", "read", "PERF_W"), "PERF_WALKS"), (("regs", "write", "SCRA"), "SCRATCH="),
                                 (("regs", "dump", "--a"), "--all"), (("perf", "--board", "mod"), "model:"), (("complete",), "")):
             result = subprocess.run(["bash", "-c", script, "bash", DATUM, *words], capture_output=True, text=True, check=True)
             self.assertEqual(result.stdout.strip(), expected, words)
