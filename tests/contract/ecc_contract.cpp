@@ -23,6 +23,15 @@ class EccContract : public Contract {
     write_word(word_, value);
   }
 
+  /// The board of a server and a card keep their memory, and with it what is wrong there, for the next test.
+  void TearDown() override {
+    for (const std::uint64_t address : injected_) {
+      registers().write64(hw::window_base,
+                          hw::WindowBaseRegister{}.set_address_bytes(address & ~0xfffULL).raw);
+      driver().aperture().write64(window_ + (address & 0xff8U), 0);
+    }
+  }
+
   board::Bar& registers() { return driver().registers(); }
 
   /// The fixed part of the aperture may be mapped past the memory controller; the window never is.
@@ -44,6 +53,9 @@ class EccContract : public Contract {
   }
 
   void inject(std::uint64_t address, std::uint64_t data, unsigned check = 0) {
+    if (address < registers().read64(hw::memory_bytes)) {
+      injected_.push_back(address);
+    }
     registers().write64(hw::inject_address, address);
     registers().write64(hw::inject_data, data);
     registers().write32(hw::inject_check, check);
@@ -103,6 +115,7 @@ class EccContract : public Contract {
   std::uint64_t area_ = 0;
   std::uint64_t word_ = 0;
   std::uint64_t window_ = 0;  // offset of the window in the aperture
+  std::vector<std::uint64_t> injected_;
 };
 
 DATUM_ON_EVERY_BOARD(EccContract);
@@ -341,6 +354,7 @@ class EccDescriptor : public EccContract {
   void TearDown() override {
     ring_.reset();
     host_.reset();
+    EccContract::TearDown();
   }
 
   void expect_fault(hw::Descriptor descriptor, hw::Status status, hw::FaultReason reason,
