@@ -3,6 +3,7 @@
 set(DATUM_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
 set_property(CACHE DATUM_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 option(DATUM_WITH_RTL "Build the Verilated board, so that rtl: addresses work" ON)
+option(DATUM_PRECOMPILED_HEADERS "Compile what most sources include once: half the time for a whole build" OFF)
 
 # The order is that of dependence: a folder may link targets of those before it.
 set(DATUM_FOLDERS "include;vfio_user;rtl_model;sim;vfio_backend;driver;tools;tests" CACHE STRING "Folders to build, those that are needed first")
@@ -25,6 +26,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(DATUM_CCACHE ccache)
 if(DATUM_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${DATUM_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${DATUM_CCACHE}")
+  # Without this permission ccache keeps nothing that was compiled with a precompiled header.
+  set(CMAKE_C_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${DATUM_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
 endif()

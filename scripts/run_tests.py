@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of several build trees in one ctest, and puts a table of stages before ctest's own summary.
 
-usage: run_tests.py --mode MODE --stages FILE --folder FOLDER [--jobs N] [NAME=BUILD-FOLDER...]
+usage: run_tests.py --mode MODE [--leave-out STAGE]... --stages FILE --folder FOLDER [--jobs N] [NAME=BUILD-FOLDER...]
 
 NAME is dev, asan or tsan. Tests of dev form one stage per label; those of a sanitized tree form the stage of its name.
 """
@@ -27,6 +27,7 @@ SUMMARY = re.compile(r"^\d+% tests passed, ")
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mode", choices=sorted(MODE_STAGES), required=True)
+    parser.add_argument("--leave-out", action="append", default=[], metavar="STAGE", help="of the mode's stages, one that is not run")
     parser.add_argument("--stages", type=Path, required=True, help="what scripts/test noted of the stages before")
     parser.add_argument("--folder", type=Path, required=True, help="scratch folder for this run")
     parser.add_argument("--jobs", type=int, default=1)
@@ -129,9 +130,9 @@ class Run:
             self.take(line)
 
 
-def test_stages(mode: str, selected: dict[int, str], run: Run) -> list[Stage]:
+def test_stages(names: list[str], selected: dict[int, str], run: Run) -> list[Stage]:
     stages = []
-    for name in MODE_STAGES[mode]:
+    for name in names:
         count = sum(1 for stage in selected.values() if stage == name)
         outcome = "empty" if count == 0 else "failed" if run.failures[name] else "passed"
         skipped = run.skipped.get(name, 0)
@@ -143,7 +144,7 @@ def main() -> int:
     arguments = parse_arguments()
     builds = {name: Path(folder).resolve() for name, folder in (build.split("=", 1) for build in arguments.builds)}
     join_builds(arguments.folder, builds)
-    wanted = MODE_STAGES[arguments.mode]
+    wanted = [name for name in MODE_STAGES[arguments.mode] if name not in arguments.leave_out]
     selected = {
         number: stage
         for number, (stage, is_long) in list_tests(arguments.folder, builds).items()
@@ -156,7 +157,7 @@ def main() -> int:
             ["ctest", "--test-dir", str(arguments.folder), "--output-on-failure", "--no-label-summary",
              "-j", str(arguments.jobs), "-I", number_ranges(list(selected))]
         )
-    stages = read_stages(arguments.stages.read_text()) + test_stages(arguments.mode, selected, run)
+    stages = read_stages(arguments.stages.read_text()) + test_stages(wanted, selected, run)
     bad = [stage.name for stage in stages if stage.outcome != "passed"]
     print("\n" + format_table(stages) + "\n")
     print("\n".join(run.summary))

@@ -1,5 +1,6 @@
 // The host's share of the work of rings: feeding them, moving memory for them, calling functions; and the
 // worker that does it while nobody waits.
+#include <chrono>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -73,10 +74,12 @@ void RingScheduler::Impl::work() {
       if (!waited && waited.error().code != ErrorCode::not_ready) {
         pump();  // the board is lost: ends everything, so that nothing is left for this thread
       }
+      lock.lock();
     } catch (const std::bad_alloc&) {
-      std::this_thread::yield();  // what is left to do is done when there is memory again
+      lock.lock();  // what is left to do is done when there is memory again
+      worker_wanted.wait_for(lock, std::chrono::nanoseconds(limits::memory_retry_ns),
+                             [&] { return stopping.load(); });
     }
-    lock.lock();
   }
 }
 

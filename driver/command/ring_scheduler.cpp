@@ -31,7 +31,9 @@ Result<std::unique_ptr<RingScheduler>> RingScheduler::create(Device& device) {
   return scheduler;
 }
 
-RingScheduler::~RingScheduler() {
+RingScheduler::~RingScheduler() { end_worker(); }
+
+void RingScheduler::end_worker() {
   impl_->stopping.store(true);
   {
     const std::lock_guard lock(impl_->worker_mutex);

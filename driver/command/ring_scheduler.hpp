@@ -34,6 +34,9 @@ class RingScheduler {
  public:
   static Result<std::unique_ptr<RingScheduler>> create(Device& device);
   ~RingScheduler();
+  /// Ends the worker, for good. Before any of the driver's devices goes: the worker asks all of them why work
+  /// failed.
+  void end_worker();
   RingScheduler(const RingScheduler&) = delete;
   RingScheduler& operator=(const RingScheduler&) = delete;
 

@@ -128,6 +128,8 @@ inline constexpr std::size_t kept_freed_handles = 65536;
 /// this part of the descriptors that the process may have, so that the application's share stays large.
 inline constexpr std::size_t most_host_files = 64;
 inline constexpr std::size_t host_file_divisor = 16;
+/// How long the worker lets the heap be used up before it looks again: long enough to cost nothing.
+inline constexpr std::uint64_t memory_retry_ns = ns_per_s / 1000;
 /// Sentences of failures that are kept for whoever asks about an event later.
 inline constexpr unsigned kept_failures = 256;
 

@@ -6,6 +6,7 @@
 
 #include <datum/base/shown_text.hpp>
 
+#include "driver/command/ring_scheduler.hpp"
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
@@ -69,6 +70,7 @@ Driver::~Driver() {
   delete default_context_.load();
   for (const std::unique_ptr<Device>& device : devices_) {
     device->board().hub().set_stepped_neighbours({});
+    device->rings().end_worker();
   }
   devices_.clear();
 }

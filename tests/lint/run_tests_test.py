@@ -21,9 +21,9 @@ class RunTests(unittest.TestCase):
         self.tree.write(f"build {name}/CTestTestfile.cmake", "".join(lines))
         self.builds[name] = str(folder)
 
-    def run_mode(self, mode: str) -> tuple[int, list[str]]:
+    def run_mode(self, mode: str, *options: str) -> tuple[int, list[str]]:
         result = self.tree.run(
-            sys.executable, "-B", str(PROJECT / "scripts/run_tests.py"), "--mode", mode, "--stages", str(self.stages),
+            sys.executable, "-B", str(PROJECT / "scripts/run_tests.py"), "--mode", mode, *options, "--stages", str(self.stages),
             "--folder", str(self.tree.root / "run"), *(f"{name}={folder}" for name, folder in self.builds.items()),
         )
         return result.returncode, (result.stdout + result.stderr).splitlines()
@@ -60,6 +60,12 @@ class RunTests(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(self.row(output, "contract")[-1], "empty")
         self.assertEqual(output[-1], "FAILED stages: contract")
+
+    def test_given_a_stage_that_is_left_out_when_run_then_it_is_neither_run_nor_missed(self) -> None:
+        self.given_build("dev", ("a", "/bin/true", "unit"), ("b", "/bin/false", "contract"))
+        status, output = self.run_mode("quick", "--leave-out", "contract")
+        self.assertEqual(status, 0, output)
+        self.assertEqual(output[-3], "100% tests passed, 0 tests failed out of 1")
 
     def test_given_no_build_when_run_then_every_stage_failed(self) -> None:
         status, output = self.run_mode("quick")
