@@ -51,9 +51,14 @@ class Machine:
     kernel_arguments: list[str] = field(default_factory=list)
 
 
+def signal_when_parent_ends(number: int) -> None:
+    """This process gets the signal when the one that started it ends, however that ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
+
+
 def die_with_parent() -> None:
     """For a child process: it is killed when this process ends, however it ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal_when_parent_ends(signal.SIGKILL)
 
 
 class RunFolder:

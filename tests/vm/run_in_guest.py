@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from elf_closure import NotElf, closure_of, interpreter_of
-from guest import IOMMUS, BoardServer, Machine, RunFolder, run_guest
+from guest import IOMMUS, BoardServer, Machine, RunFolder, run_guest, signal_when_parent_ends
 from initramfs import Initramfs
 
 HERE = Path(__file__).resolve().parent
@@ -40,6 +40,7 @@ def parse_arguments(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=600, metavar="SECONDS")
     parser.add_argument("--memory", type=int, default=1024, metavar="MIB")
     parser.add_argument("--kernel-argument", action="append", default=[], metavar="WORD", help="a further one for the guest's kernel")
+    parser.add_argument("--die-with-parent", action="store_true", help="end when the process that started this one ends, however it does")
     parser.add_argument("--kernel-log", action="store_true", help="show the guest's kernel log on standard error")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args(words)
@@ -103,7 +104,10 @@ def guest_files(arguments: argparse.Namespace) -> Initramfs:
 def main() -> int:
     arguments = parse_arguments(sys.argv[1:])
     # So that the with statements clear up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    if arguments.die_with_parent:
+        signal_when_parent_ends(signal.SIGTERM)
     try:
         files = guest_files(arguments)
     except (OSError, NotElf) as error:
