@@ -42,8 +42,8 @@ void RingScheduler::Impl::want_worker() {
       const BlockedSignals blocked;
       worker = std::thread([this] { work(); });
       worker_missing.store(false, std::memory_order_relaxed);
-    } catch (const std::system_error&) {
-      // The process may have no more threads: whoever waits or asks does the host's share.
+    } catch (const std::exception&) {
+      // The process may have no more threads, or no more memory: whoever waits or asks does the host's share.
       worker_missing.store(true, std::memory_order_relaxed);
       return;
     }

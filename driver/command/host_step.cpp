@@ -90,11 +90,23 @@ std::uint64_t* HostSteps::request_word() noexcept { return reinterpret_cast<std:
 
 std::uint64_t* HostSteps::answer_word() noexcept { return reinterpret_cast<std::uint64_t*>(words_.host) + 8; }
 
-void HostSteps::add(const HostStep& step) {
+void HostSteps::add(std::span<const HostStep> steps) {
   const std::lock_guard lock(mutex_);
-  steps_.push_back(step);
-  calls_ += step.kind == HostStep::Kind::call ? 1 : 0;
-  ++next_number_;
+  std::size_t added = 0;
+  unsigned calls = 0;
+  try {
+    for (; added < steps.size(); ++added) {
+      steps_.push_back(steps[added]);
+      calls += steps[added].kind == HostStep::Kind::call ? 1 : 0;
+    }
+  } catch (...) {
+    for (; added != 0; --added) {
+      steps_.pop_back();
+    }
+    throw;
+  }
+  calls_ += calls;
+  next_number_ += steps.size();
 }
 
 bool HostSteps::next_is_call() {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include <datum/base/result.hpp>
 
@@ -61,7 +62,8 @@ class HostSteps {
     return next_number_.load(std::memory_order_acquire);
   }
 
-  void add(const HostStep& step);
+  /// All of them or, where memory runs out, none. The stream's owner serialises.
+  void add(std::span<const HostStep> steps);
 
   /// Steps were added that are not answered yet.
   [[nodiscard]] bool outstanding() const noexcept {

@@ -85,6 +85,7 @@ LentRing* RingPool::take(Stream& stream) {
     return best;
   }
   if (rings_.size() < usable_) {
+    rings_.reserve(rings_.size() + 1);
     const unsigned index = static_cast<unsigned>(rings_.size()) + 1;
     if (Result<std::unique_ptr<LentRing>> made = make_ring(device_, index, limits::ring_size_log2); made) {
       (*made)->owner = &stream;

@@ -29,6 +29,7 @@ set(DATUM_COMMAND_SOURCES
   shared_event_pool.cpp
   stream_failures.cpp
   stream_feeder.cpp
+  stream_submission.cpp
   submission.cpp
   submitter.cpp
   timestamp_commands.cpp

@@ -32,58 +32,6 @@ bool may_name_spaces(const Ring& ring, unsigned own_space, const hw::Descriptor&
 StreamFeeder::StreamFeeder(Device& device)
     : device_(device), pool_(device), failures_(limits::kept_failures) {}
 
-Result<std::uint64_t> StreamFeeder::submit(const std::shared_ptr<Stream>& stream, Submission& submission,
-                                           Aftermath& after) {
-  Stream& s = *stream;
-  const std::uint64_t before = s.submitted_.load(std::memory_order_relaxed);
-  if (submission.items.empty()) {
-    return before;
-  }
-  if (active_.size() == active_.capacity()) {
-    active_.reserve(2 * active_.size() + 8);  // may run out of memory, and nothing is taken yet
-  }
-  // Whoever waits for the stream is woken at its end.
-  submission.items.back().descriptor.set_flag_complete(true).set_flag_interrupt(true);
-  for (SubmittedKeep& kept : submission.keeps) {
-    s.keeps_.push_back({before + kept.items, std::move(kept.keep)});
-  }
-  for (std::size_t index = 0; index < submission.items.size(); ++index) {
-    const StreamItem& item = submission.items[index];
-    if (item.signals) {
-      item.event->signal_begun();
-      if (!s.keeps_.empty()) {
-        item.event->set_debt(stream, before + index + 1);
-      }
-    }
-  }
-  for (const HostStep& step : submission.steps) {
-    s.steps_->add(step);
-  }
-  const std::uint64_t end = before + submission.items.size();
-  if (!s.has_pending()) {
-    s.pending_.clear();
-    s.pending_head_ = 0;
-    s.pending_.swap(submission.items);
-  } else {
-    s.pending_.insert(s.pending_.end(), submission.items.begin(), submission.items.end());
-  }
-  submission.items.clear();
-  submission.keeps.clear();
-  submission.steps.clear();
-  s.submitted_.store(end, std::memory_order_release);
-  if (!s.active_) {
-    s.may_park_ = pool_.available() > pool_.reserve();
-    s.active_ = true;
-    const auto behind = std::find_if(active_.begin(), active_.end(),
-                                     [&](const Stream* other) { return other->rank_ > s.rank_; });
-    active_.insert(behind, &s);
-  }
-  if (feed(s, after)) {
-    advance(false, after);
-  }
-  return end;
-}
-
 void StreamFeeder::advance(bool thorough, Aftermath& after) {
   for (Stream* stream : active_) {
     poll(*stream, thorough, after);

@@ -41,7 +41,9 @@ class StreamFeeder {
 
   Status make_first_ring() { return pool_.make_first(); }
 
-  /// Adds `submission` to the stream and feeds it. Returns the position of its last item.
+  /// Adds `submission` to the stream and feeds it. Returns the position of its last item. Where memory runs
+  /// out either nothing was taken, and std::bad_alloc says so, or all of it, to be fed when somebody next
+  /// looks.
   Result<std::uint64_t> submit(const std::shared_ptr<Stream>& stream, Submission& submission,
                                Aftermath& after);
   /// Looks at every ring in use and at every stream that waits on the host. `thorough`: asks the registers as
@@ -82,6 +84,8 @@ class StreamFeeder {
   void retire(Stream& stream, std::uint32_t from, Aftermath& after);
   void finish_positions(Stream& stream, Aftermath& after);
   void end_event(const SlotNote& note, Aftermath& after);
+  void make_room(Stream& stream, const Submission& submission);
+  void take(const std::shared_ptr<Stream>& stream, Submission& submission) noexcept;
   bool feed(Stream& stream, Aftermath& after);
   bool acquire(Stream& stream, Aftermath& after);
   bool skip_held_waits(Stream& stream, Aftermath& after);
