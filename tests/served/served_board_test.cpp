@@ -73,6 +73,41 @@ int scenario_copies_without_end() {
   return 0;
 }
 
+std::uint64_t usable_memory() {
+  ze_device_usablemem_size_ext_properties_t usable{};
+  usable.stype = ZE_STRUCTURE_TYPE_DEVICE_USABLEMEM_SIZE_EXT_PROPERTIES;
+  ze_device_properties_t properties{};
+  properties.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES_1_2;
+  properties.pNext = &usable;
+  const auto code = zeDeviceGetProperties(session().devices.front(), &properties);
+  return code == ZE_RESULT_SUCCESS ? usable.currUsableMemSize : 0;
+}
+
+/// Says how much memory there was, holds some of it, and has another process ask for the board meanwhile.
+int scenario_holds_memory() {
+  constexpr std::size_t held_bytes = 64UL << 20U;
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const std::uint64_t before = usable_memory();
+  std::printf("%llu\n", static_cast<unsigned long long>(before));
+  const OwnedContext context = create_context(session().driver);
+  OwnedMemory block = allocate(MemoryKind::device, context.get(), session().devices.front(), held_bytes);
+  const std::uint64_t while_held = usable_memory();
+  SCENARIO_REQUIRE(while_held != 0 && while_held + held_bytes <= before);
+  const ChildOutcome other = run_scenario_in_child("finds_the_board_in_use");
+  std::fputs(other.errors.c_str(), stderr);
+  SCENARIO_REQUIRE(other.succeeded());
+  SCENARIO_REQUIRE(usable_memory() == while_held);
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, block.free());
+  SCENARIO_REQUIRE(usable_memory() == before);
+  return 0;
+}
+
+int scenario_finds_the_board_in_use() {
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, session().result);
+  SCENARIO_REQUIRE(session().devices.empty());
+  return 0;
+}
+
 class ServedBoard : public ::testing::TestWithParam<const char*> {
  protected:
   void start() { server_ = std::make_unique<BoardServerProcess>(GetParam(), path_); }
@@ -117,6 +152,16 @@ TEST_P(ServedBoard, given_one_server_when_applications_run_one_after_the_other_t
 }
 
 TEST_P(ServedBoard,
+       given_memory_that_is_held_when_another_process_asks_then_it_has_no_device_rather_than_a_wrong_size) {
+  start();
+  const ChildOutcome first = run("holds_memory");
+  ASSERT_TRUE(first.succeeded()) << first.describe();
+  const ChildOutcome next = run("holds_memory");
+  ASSERT_TRUE(next.succeeded()) << next.describe();
+  EXPECT_EQ(first.output, next.output) << "the next process has all of the memory again";
+}
+
+TEST_P(ServedBoard,
        given_a_copy_under_way_when_the_server_is_killed_then_the_device_is_lost_and_nothing_hangs) {
   start();
   std::thread killer([this] {
@@ -151,8 +196,12 @@ TEST_P(ServedBoard,
 
 int main(int count, char** arguments) {
   using namespace datum::test;
-  const int scenario = run_scenario_from_arguments(
-      count, arguments, {{"copies", scenario_copies}, {"copies_without_end", scenario_copies_without_end}});
+  const int scenario =
+      run_scenario_from_arguments(count, arguments,
+                                  {{"copies", scenario_copies},
+                                   {"copies_without_end", scenario_copies_without_end},
+                                   {"holds_memory", scenario_holds_memory},
+                                   {"finds_the_board_in_use", scenario_finds_the_board_in_use}});
   if (scenario >= 0) {
     return scenario;
   }
