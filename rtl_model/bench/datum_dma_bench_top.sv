@@ -74,6 +74,7 @@ module datum_dma_bench_top
   output logic [63:0]             fault_address_o,
   output logic [31:0]             fault_sequence_o,
   output logic [3:0]              descriptor_done_o,
+  output logic                    executing_o,
   output logic                    quiescent_o,
   output logic                    parked_o
 );
@@ -106,6 +107,6 @@ module datum_dma_bench_top
     .tr_req_valid_o, .tr_req_o(tr_req), .tr_req_ready_i, .tr_rsp_valid_i, .tr_rsp_i(tr_rsp), .drain_req_i, .drain_ack_o,
     .arvalid_o, .ar_o(ar), .arready_i, .rvalid_i, .r_i(r), .rready_o,
     .awvalid_o, .aw_o(aw), .awready_i, .wvalid_o, .w_o(w), .wready_i, .bvalid_i, .b_i(b), .bready_o,
-    .irq_valid_o, .irq_vector_o, .irq_ready_i, .fault_valid_o, .fault_o(fault), .descriptor_done_o, .quiescent_o, .parked_o
+    .irq_valid_o, .irq_vector_o, .irq_ready_i, .fault_valid_o, .fault_o(fault), .descriptor_done_o, .executing_o, .quiescent_o, .parked_o
   );
 endmodule

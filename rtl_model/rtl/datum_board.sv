@@ -289,6 +289,7 @@ module datum_board
   axi_r_t [DmaManagers-1:0]         dma_r;
   logic                             drain_req, drain_ack;
   logic [3:0]                       descriptors_done;
+  logic                             executing;
 
   for (genvar m = 0; m < DmaManagers; m++) begin : gen_dma_manager
     assign aw[m]    = dma_aw[m];
@@ -346,6 +347,7 @@ module datum_board
     .fault_valid_o    (fault_valid),
     .fault_o          (fault),
     .descriptor_done_o(descriptors_done),
+    .executing_o      (executing),
     .quiescent_o      (dma_idle),
     .parked_o
   );
@@ -588,6 +590,8 @@ module datum_board
     .tlb_hits_i     (tlb_hits),
     .walk_i         (walk),
     .descriptors_i  (descriptors_done),
+    .executing_i    (executing),
+    .timer_i        (timer_q),
     .index_i        (perf_index),
     .value_o        (perf_value)
   );

@@ -4,7 +4,7 @@
 // <REGISTER>_<FIELD>_LSB, _WIDTH: a field. <LAYOUT>_<FIELD>_WORD, _LSB, _WIDTH: 64-bit word and bits inside the word;
 // _BIT: position in the whole record. <ENUM>_<VALUE>: a code.
 package datum_reg_pkg;
-  localparam logic [31:0] DESCRIPTION_CRC = 32'h82c708c4;
+  localparam logic [31:0] DESCRIPTION_CRC = 32'h54eae51c;
   localparam int unsigned BAR0_BYTES = 524288;
   localparam int unsigned BAR0_ADDRESS_WIDTH = 19;
 
@@ -15,7 +15,7 @@ package datum_reg_pkg;
   localparam logic [18:0] MAGIC_OFFSET = 19'h00000;
   localparam logic [31:0] MAGIC_RESET = 32'h4d544144;
   localparam logic [18:0] VERSION_OFFSET = 19'h00004;
-  localparam logic [31:0] VERSION_RESET = 32'h00010001;
+  localparam logic [31:0] VERSION_RESET = 32'h00010002;
   localparam int unsigned VERSION_MAJOR_LSB = 16;
   localparam int unsigned VERSION_MAJOR_WIDTH = 16;
   localparam int unsigned VERSION_MINOR_LSB = 0;
@@ -196,7 +196,7 @@ package datum_reg_pkg;
 
   // Free-running counters since reset.
   localparam logic [18:0] PERF_BASE = 19'h03000;
-  localparam int unsigned PERF_STRIDE = 72;
+  localparam int unsigned PERF_STRIDE = 80;
   localparam int unsigned PERF_COUNT = 1;
   localparam logic [18:0] PERF_HOST_READ_BEATS_OFFSET = 19'h00000;
   localparam logic [63:0] PERF_HOST_READ_BEATS_RESET = 64'h0000000000000000;
@@ -216,6 +216,8 @@ package datum_reg_pkg;
   localparam logic [63:0] PERF_WALKS_RESET = 64'h0000000000000000;
   localparam logic [18:0] PERF_DESCRIPTORS_OFFSET = 19'h00040;
   localparam logic [63:0] PERF_DESCRIPTORS_RESET = 64'h0000000000000000;
+  localparam logic [18:0] PERF_BUSY_TICKS_OFFSET = 19'h00048;
+  localparam logic [63:0] PERF_BUSY_TICKS_RESET = 64'h0000000000000000;
 
   // Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
   localparam logic [18:0] INJECT_BASE = 19'h04000;

@@ -34,6 +34,7 @@ module datum_dma_rules
   input logic                                 irq_ready_i,
   input logic                                 fault_valid_o,
   input fault_t                               fault_o,
+  input logic                                 executing_o,
   input logic                                 quiescent_o
 );
   logic [ManagerCount-1:0] manager_idle;
@@ -107,6 +108,7 @@ module datum_dma_rules
   drained_idle:   assert property (@(posedge clk_i) disable iff (!rst_ni) drain_ack_o |-> drain_req_i && (&manager_idle));
   drained_stays:  assert property (@(posedge clk_i) disable iff (!rst_ni) drain_ack_o && drain_req_i |=> drain_ack_o || !drain_req_i);
   quiescent_idle: assert property (@(posedge clk_i) disable iff (!rst_ni) quiescent_o |-> (&manager_idle) && !irq_valid_o);
+  idle_is_idle:   assert property (@(posedge clk_i) disable iff (!rst_ni) quiescent_o |-> !executing_o);
   vector_stays:   assert property (@(posedge clk_i) disable iff (!rst_ni) irq_valid_o && !irq_ready_i |=> irq_valid_o && $stable(irq_vector_o));
   fault_is_one:   assert property (@(posedge clk_i) disable iff (!rst_ni) fault_valid_o |-> fault_o.status != '0);
 endmodule

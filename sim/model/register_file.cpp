@@ -240,6 +240,8 @@ std::uint64_t RegisterFile::read_counter(std::uint32_t offset) const {
     return counters.walks;
   case hw::perf_descriptors:
     return counters.descriptors;
+  case hw::perf_busy_ticks:
+    return parts_.rings.busy_ticks();
   default:  // the golden model opens no rows and needs no refresh
     return 0;
   }

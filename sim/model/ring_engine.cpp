@@ -27,6 +27,7 @@ void RingEngine::set_enabled(unsigned number, bool enabled) noexcept {
   if (enabled) {
     ring.start();
   } else {
+    end(ring);
     ring.stop();
     memory_.forget(number);
   }
@@ -47,14 +48,14 @@ void RingEngine::reset() noexcept {
   }
   watch_.forget_all();
   reports_ = {};
+  busy_ = {};
   park_recheck_ns_ = default_park_recheck_ns;
   next_ = 0;
 }
 
 bool RingEngine::due(unsigned number) const noexcept {
   const auto& ring = rings_[number];
-  return watch_.due(number) ||
-         (ring.recheck_at_ns != 0 && timebase_.now_ns(counters_.cycle) >= ring.recheck_at_ns);
+  return watch_.due(number) || (ring.recheck_at_ns != 0 && now_ns() >= ring.recheck_at_ns);
 }
 
 bool RingEngine::can_go_on(unsigned number) const noexcept {
@@ -130,10 +131,9 @@ void RingEngine::work_on(unsigned number) {
     return;
   }
   const bool waits = ring.descriptor.opcode() == hw::Opcode::wait_value;
-  if (!ring.begun) {
-    // A wait begins when its condition holds; everything else begins now.
-    ring.begun = !waits;
-    ring.head += waits ? 0 : 1;
+  // A wait begins when its condition holds; everything else begins now.
+  if (!ring.begun && !waits) {
+    begin(ring);
   }
   ring.word_changed = ring.word_changed || (ring.looking && watch_.due(number));
   watch_.forget(number);
@@ -154,7 +154,7 @@ void RingEngine::work_on(unsigned number) {
     ring.parked = true;
     ring.recheck_at_ns = look_at_once            ? long_past_ns
                          : park_recheck_ns_ == 0 ? 0
-                                                 : timebase_.now_ns(counters_.cycle) + park_recheck_ns_;
+                                                 : now_ns() + park_recheck_ns_;
     break;
   case Executor::Outcome::completed:
     ring.head += ring.begun ? 0 : 1;
@@ -167,10 +167,23 @@ void RingEngine::work_on(unsigned number) {
   }
 }
 
+void RingEngine::begin(Ring& ring) noexcept {
+  ring.begun = true;
+  ++ring.head;
+  busy_.begin(now_ns());
+}
+
+void RingEngine::end(Ring& ring) noexcept {
+  if (std::exchange(ring.begun, false)) {
+    busy_.end(now_ns());
+  }
+}
+
 void RingEngine::complete(unsigned number) {
   auto& ring = rings_[number];
   const auto& descriptor = ring.descriptor;
-  ring.fetched = ring.begun = false;
+  ring.fetched = false;
+  end(ring);
   ++counters_.descriptors;
   if (descriptor.flag_complete() || descriptor.flag_interrupt()) {
     report(number, {}, descriptor.sequence());
@@ -179,7 +192,8 @@ void RingEngine::complete(unsigned number) {
 
 void RingEngine::fail(unsigned number, const Failure& failure, std::uint32_t sequence) {
   auto& ring = rings_[number];
-  ring.fetched = ring.begun = false;
+  ring.fetched = false;
+  end(ring);
   report(number, failure, sequence);
 }
 
@@ -190,7 +204,7 @@ void RingEngine::report(unsigned number, const Failure& failure, std::uint32_t s
       .set_status(failure.status)
       .set_reason(failure.reason)
       .set_ring(static_cast<std::uint16_t>(number))
-      .set_timer(timebase_.now_ns(counters_.cycle))
+      .set_timer(now_ns())
       .set_head(ring.head)
       .set_fault_address(failure.address);
   ring.record_failure = failure;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sim/board/engine.hpp"
+#include "sim/model/busy_time.hpp"
 #include "sim/model/executor.hpp"
 #include "sim/model/message_table.hpp"
 #include "sim/model/ring.hpp"
@@ -62,14 +63,23 @@ class RingEngine {
   /// The interrupt of the memory controller.
   void raise_memory();
 
+  /// Ticks of TIMER since the reset in which a descriptor was carried out.
+  [[nodiscard]] std::uint64_t busy_ticks() const noexcept { return busy_.total_ns(now_ns()); }
+
   [[nodiscard]] bool any_parked() const noexcept { return watch_.any_watching(); }
 
  private:
   [[nodiscard]] bool due(unsigned number) const noexcept;
   [[nodiscard]] bool can_go_on(unsigned number) const noexcept;
   [[nodiscard]] unsigned next_enabled() const noexcept;
+
+  [[nodiscard]] std::uint64_t now_ns() const noexcept { return timebase_.now_ns(counters_.cycle); }
+
   void work_on(unsigned number);
   [[nodiscard]] bool fetch(unsigned number);
+  void begin(Ring& ring) noexcept;
+  /// What the ring had begun, if anything, is over.
+  void end(Ring& ring) noexcept;
   void complete(unsigned number);
   void fail(unsigned number, const Failure& failure, std::uint32_t sequence);
   void record_fault(unsigned number, const Failure& failure, std::uint32_t sequence);
@@ -87,6 +97,7 @@ class RingEngine {
   std::array<Ring, ring_count> rings_{};
   std::uint64_t enabled_ = 0;  ///< by ring: only these are looked at between two descriptors
   RingReports reports_;
+  BusyTime busy_;
   std::uint32_t park_recheck_ns_ = default_park_recheck_ns;
   unsigned next_ = 0;
 };

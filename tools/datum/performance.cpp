@@ -27,6 +27,7 @@ constexpr Row rows[] = {
     {&PerformanceCounters::tlb_hits, hw::perf_tlb_hits},
     {&PerformanceCounters::walks, hw::perf_walks},
     {&PerformanceCounters::descriptors, hw::perf_descriptors},
+    {&PerformanceCounters::busy_ticks, hw::perf_busy_ticks},
 };
 
 }  // namespace
@@ -62,6 +63,10 @@ PerformanceRates rates_of(const PerformanceCounters& grown, std::uint64_t timer_
   rates.dram_read_bytes_per_s = each_second(grown.dram_reads, beat_bytes);
   rates.dram_write_bytes_per_s = each_second(grown.dram_writes, beat_bytes);
   rates.descriptors_per_s = each_second(grown.descriptors, 1);
+  if (grown.timer != 0) {
+    rates.busy_share =
+        static_cast<double>(std::min(grown.busy_ticks, grown.timer)) / static_cast<double>(grown.timer);
+  }
   if (const std::uint64_t columns = grown.dram_reads + grown.dram_writes; columns != 0) {
     const std::uint64_t missed = std::min(grown.dram_activates, columns);
     rates.row_hit_rate = 1 - static_cast<double>(missed) / static_cast<double>(columns);

@@ -21,6 +21,7 @@ struct PerformanceCounters {
   std::uint64_t tlb_hits = 0;
   std::uint64_t walks = 0;
   std::uint64_t descriptors = 0;
+  std::uint64_t busy_ticks = 0;  ///< of the timer
 };
 
 /// device_lost: the board does not answer.
@@ -37,6 +38,7 @@ struct PerformanceRates {
   double dram_read_bytes_per_s = 0;
   double dram_write_bytes_per_s = 0;
   double descriptors_per_s = 0;
+  double busy_share = 0;               ///< of the time, in which some channel executed a descriptor
   std::optional<double> row_hit_rate;  ///< column commands to a row that was open; empty: there was none
   std::optional<double> tlb_hit_rate;  ///< empty: nothing was translated
 };

@@ -28,7 +28,7 @@ struct CodeInfo {
 };
 
 /// What each register of register_table is, in its order.
-inline constexpr std::array<std::string_view, 76> register_descriptions{{
+inline constexpr std::array<std::string_view, 77> register_descriptions{{
     "The bytes 'D' 'A' 'T' 'M'.",
     "Version of the register interface.",
     "CRC-32 of the register description that the board was built from.",
@@ -89,6 +89,7 @@ inline constexpr std::array<std::string_view, 76> register_descriptions{{
     "Translations answered by a TLB.",
     "Page-table walks.",
     "Descriptors completed.",
+    "Ticks of TIMER in which at least one channel executed a descriptor; a wait executes nothing.",
     "Which word.",
     "Data bits that are to be wrong.",
     "Check bits that are to be wrong.",

@@ -12,11 +12,11 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0x82c708c4U;
+inline constexpr std::uint32_t description_crc = 0x54eae51cU;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
-inline constexpr std::uint16_t version_minor = 1;
+inline constexpr std::uint16_t version_minor = 2;
 inline constexpr std::uint32_t bar0_bytes = 0x80000U;
 
 // --- codes
@@ -699,6 +699,8 @@ inline constexpr std::uint32_t perf_tlb_hits = 0x3030U;
 inline constexpr std::uint32_t perf_walks = 0x3038U;
 /// 64 bits, ro. Descriptors completed.
 inline constexpr std::uint32_t perf_descriptors = 0x3040U;
+/// 64 bits, ro. Ticks of TIMER in which at least one channel executed a descriptor; a wait executes nothing.
+inline constexpr std::uint32_t perf_busy_ticks = 0x3048U;
 
 // --- inject: Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
 
@@ -1118,9 +1120,9 @@ struct RegisterInfo {
 };
 
 /// Every register, in the order of the description.
-inline constexpr std::array<RegisterInfo, 76> register_table{{
+inline constexpr std::array<RegisterInfo, 77> register_table{{
     {"MAGIC", "global", 0x0U, 0U, 1U, 32U, Access::ro, false, 0x4d544144U},
-    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10001U},
+    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10002U},
     {"BUILD_ID", "global", 0x8U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"RING_COUNT", "global", 0x10U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"CHANNEL_COUNT", "global", 0x14U, 0U, 1U, 32U, Access::ro, true, 0x0U},
@@ -1179,6 +1181,7 @@ inline constexpr std::array<RegisterInfo, 76> register_table{{
     {"PERF_TLB_HITS", "perf", 0x3030U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_WALKS", "perf", 0x3038U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_DESCRIPTORS", "perf", 0x3040U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"PERF_BUSY_TICKS", "perf", 0x3048U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"INJECT_ADDRESS", "inject", 0x4000U, 0U, 1U, 64U, Access::rw, false, 0x0U},
     {"INJECT_DATA", "inject", 0x4008U, 0U, 1U, 64U, Access::rw, false, 0x0U},
     {"INJECT_CHECK", "inject", 0x4010U, 0U, 1U, 32U, Access::rw, false, 0x0U},

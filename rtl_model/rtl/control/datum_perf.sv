@@ -11,12 +11,26 @@ module datum_perf (
   input  logic [4:0]  tlb_hits_i,
   input  logic        walk_i,
   input  logic [3:0]  descriptors_i,
+  input  logic        executing_i,
+  input  logic [63:0] timer_i,
   input  logic [3:0]  index_i,
   output logic [63:0] value_o
 );
-  localparam int unsigned Counters = 9;
+  localparam int unsigned Counters = 10;
+  localparam int unsigned Busy = 9;
 
   logic [63:0] counters_q[Counters];
+
+  // What passed of the timer in the cycle before, if a channel was executing: the clock of an idle board may stand still, and the time that the timer
+  // jumps over then is nobody's.
+  logic        executing_q;
+  logic [63:0] timer_q, busy_q;
+
+  always_ff @(posedge clk_i) begin
+    timer_q     <= timer_i;
+    executing_q <= rst_ni && executing_i;
+    busy_q      <= rst_ni && executing_q ? timer_i - timer_q : '0;
+  end
 
   assign value_o = index_i < 4'(Counters) ? counters_q[index_i] : '0;
 
@@ -33,6 +47,17 @@ module datum_perf (
       if (tlb_hits_i != '0) counters_q[6] <= counters_q[6] + 64'(tlb_hits_i);
       if (walk_i) counters_q[7] <= counters_q[7] + 64'd1;
       if (descriptors_i != '0) counters_q[8] <= counters_q[8] + 64'(descriptors_i);
+      if (busy_q != '0) counters_q[Busy] <= counters_q[Busy] + busy_q;
     end
   end
+
+`ifdef DATUM_ASSERTIONS
+  logic [63:0] busy;
+  assign busy = counters_q[Busy];
+
+  busy_within_time: assert property (@(posedge clk_i) disable iff (!rst_ni) busy_q <= timer_q - $past(timer_q));
+  idle_is_not_busy: assert property (@(posedge clk_i) disable iff (!rst_ni) !executing_q |=> busy_q == '0);
+  busy_is_counted:  assert property (@(posedge clk_i) disable iff (!rst_ni)
+                      1'b1 |=> busy - $past(busy) == $past(busy_q));
+`endif
 endmodule

@@ -70,6 +70,7 @@ module datum_dma
   output logic                                   fault_valid_o,  // pulse
   output fault_t                                 fault_o,
   output logic [3:0]                             descriptor_done_o,  // descriptors completed in this cycle
+  output logic                                   executing_o,        // a channel executes a descriptor
   output logic                                   quiescent_o,
   output logic                                   parked_o
 );
@@ -92,7 +93,7 @@ module datum_dma
   release_t                         released;
   logic                             fail_valid;
   fault_t                           fail;
-  logic [ChannelCount-1:0]          fetch_valid, fetch_ready, fetched, record_valid, record_ready, retired, channel_idle, landed_hit;
+  logic [ChannelCount-1:0]          fetch_valid, fetch_ready, fetched, record_valid, record_ready, retired, executing, channel_idle, landed_hit;
   logic [ChannelCount-1:0][PaWidth-1:0] fetch_address;
   logic [ChannelCount-1:0][3:0]     fetch_len;
   record_t [ChannelCount-1:0]       records;
@@ -143,7 +144,7 @@ module datum_dma
       .fetch_valid_o(fetch_valid[c]), .fetch_address_o(fetch_address[c]), .fetch_len_o(fetch_len[c]),
       .fetch_ready_i(fetch_ready[c]), .fetched_i(fetched[c]), .fetched_data_i(r_i[FrontEnd].data),
       .fetched_bad_i(r_i[FrontEnd].resp[1]),
-      .record_valid_o(record_valid[c]), .record_o(records[c]), .record_ready_i(record_ready[c]), .retired_o(retired[c]),
+      .record_valid_o(record_valid[c]), .record_o(records[c]), .record_ready_i(record_ready[c]), .retired_o(retired[c]), .executing_o(executing[c]),
       .landed_o(landed[c]), .landed_hit_i(landed_hit[c]), .watch_o(watches[c]),
       .tr_req_valid_o(tr_req_valid_o[2*c +: 2]), .tr_req_o(tr_req_o[2*c +: 2]), .tr_req_ready_i(tr_req_ready_i[2*c +: 2]),
       .tr_rsp_valid_i(tr_rsp_valid_i[2*c +: 2]), .tr_rsp_i(tr_rsp_i[2*c +: 2]),
@@ -187,6 +188,7 @@ module datum_dma
     descriptor_done_o = '0;
     for (int unsigned c = 0; c < ChannelCount; c++) descriptor_done_o += 4'(retired[c]);
   end
+  assign executing_o = executing != '0;
 
   assign quiescent_o = rings_idle && (&free) && fetch_idle && record_idle && !irq_valid_o && !reg_valid_i && !kick_all_i && !drain_req_i;
 endmodule

@@ -46,6 +46,7 @@ module datum_dma_channel
   output record_t               record_o,
   input  logic                  record_ready_i,
   output logic                  retired_o,
+  output logic                  executing_o,        // a descriptor has begun and not ended; a wait begins when it holds
 
   output landed_t               landed_o,
   input  logic                  landed_hit_i,       // a write was answered that may have been to watch_o
@@ -320,6 +321,7 @@ module datum_dma_channel
   assign record_o       = record_info_q;
   assign fail_now       = state_q == Run && !halted && failed && mover_idle && !record_q;
   assign retired_o      = retire;
+  assign executing_o    = !tracker_empty;
 
   always_ff @(posedge clk_i) begin
     if (record_ready_i || halted) record_q <= 1'b0;
