@@ -227,10 +227,9 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
 
 Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {
   while (!list.empty()) {
-    const auto comma = std::min(list.find(','), list.size());
-    const auto text = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    const auto equals = std::min(text.find('='), text.size());
+    const auto text = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(text.size() + 1, list.size()));
+    const auto equals = text.substr(0, text.find('=')).size();
     const Item item{text.substr(0, equals), text.substr(std::min(equals + 1, text.size())),
                     equals < text.size()};
     if (auto status = take_item(item, origin, options, named); !status) {

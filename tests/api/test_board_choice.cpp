@@ -107,7 +107,7 @@ TEST(BoardChoicePlugin, given_the_smallest_boards_when_initialised_then_they_wor
 
 TEST(BoardChoicePlugin, given_a_long_name_of_a_board_when_initialised_then_the_line_stays_short) {
   const ChildOutcome outcome =
-      run_scenario_in_child("init_fails", {{"DATUM_BOARDS", std::string(50'000, 'a') + ":"}});
+      run_scenario_in_child("init_fails", {{"DATUM_BOARDS", std::string(50'000, 'a').append(":")}});
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
   EXPECT_LT(outcome.errors.size(), 600U);
 }
