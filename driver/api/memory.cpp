@@ -1,5 +1,6 @@
 // Allocations: making them and asking about them.
 #include <algorithm>
+#include <span>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -69,8 +70,7 @@ ze_result_t check_shape(std::size_t size, std::size_t alignment) {
 }
 
 /// The smallest limit of the devices that are to use the memory.
-ze_result_t check_limit(std::size_t size, const std::vector<Device*>& devices,
-                        const AllocationWishes& wishes) {
+ze_result_t check_limit(std::size_t size, std::span<Device* const> devices, const AllocationWishes& wishes) {
   std::uint64_t limit = no_limit;
   for (Device* device : devices) {
     limit = std::min(limit, device->max_allocation_bytes());
@@ -190,12 +190,17 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
     return refuse_null_pointer("pptr");
   }
   AllocationWishes wishes;
-  const ze_result_t code = first_failure(
-      [&] { return check_device_flags(device_desc->flags); }, [&] { return check_shape(size, alignment); },
-      [&] { return read_descriptor(*device_desc, false, wishes); },
-      [&] { return check_membership(*context, *device); },
-      [&] { return check_ordinal(*device, device_desc->ordinal); },
-      [&] { return check_limit(size, {device}, wishes); }, [&] { return check_external(wishes, {device}); });
+  const ze_result_t code = first_failure([&] { return check_device_flags(device_desc->flags); },
+                                         [&] { return check_shape(size, alignment); },
+                                         [&] { return read_descriptor(*device_desc, false, wishes); },
+                                         [&] { return check_membership(*context, *device); },
+                                         [&] { return check_ordinal(*device, device_desc->ordinal); },
+                                         [&] {
+                                           return check_limit(size, {&device, 1}, wishes);
+                                         },
+                                         [&] {
+                                           return check_external(wishes, {&device, 1});
+                                         });
   if (code != ZE_RESULT_SUCCESS) {
     return code;
   }

@@ -151,7 +151,7 @@ ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc, AllocationWishes
   });
 }
 
-ze_result_t check_external(const AllocationWishes& wishes, const std::vector<Device*>& devices) {
+ze_result_t check_external(const AllocationWishes& wishes, std::span<Device* const> devices) {
   const int kinds =
       (wishes.to_export ? 1 : 0) + (wishes.import_fd ? 1 : 0) + (wishes.system_memory != nullptr);
   if (wishes.external() && kinds > 1) {

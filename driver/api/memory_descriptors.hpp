@@ -2,7 +2,7 @@
 #pragma once
 
 #include <optional>
-#include <vector>
+#include <span>
 
 #include <level_zero/ze_api.h>
 
@@ -34,6 +34,6 @@ ze_result_t read_descriptor(const ze_physical_mem_desc_t& desc, AllocationWishes
 
 /// Whether external memory that is wished for can be had with `devices`: SUCCESS, UNSUPPORTED_ENUMERATION, or
 /// INVALID_ARGUMENT for wishes that exclude each other.
-ze_result_t check_external(const AllocationWishes& wishes, const std::vector<Device*>& devices);
+ze_result_t check_external(const AllocationWishes& wishes, std::span<Device* const> devices);
 
 }  // namespace datum::api

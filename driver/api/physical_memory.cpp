@@ -77,7 +77,7 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t
   }
   Device* const owner = on_host ? nullptr : device;
   const ze_result_t external =
-      check_external(wishes, owner != nullptr ? std::vector<Device*>{owner} : context->devices());
+      owner != nullptr ? check_external(wishes, {&owner, 1}) : check_external(wishes, context->devices());
   if (external != ZE_RESULT_SUCCESS) {
     return external;
   }

@@ -11,6 +11,7 @@
 #include "driver/device/mmu.hpp"
 #include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/page_books.hpp"
 #include "driver/memory/page_tables.hpp"
 
 namespace datum {
@@ -81,6 +82,8 @@ struct AddressSpace::Impl {
   std::mutex commit_mutex;  ///< before `mutex`; held while the board works
   bool root_set = false;    ///< under commit_mutex
   std::atomic<std::uint64_t> committed{0};
+  std::atomic<std::uint64_t> commits{0};
+  PageBooks* books = nullptr;
 
   BriefMutex mutex;  ///< of all below; never held while the board works
   std::atomic<std::uint64_t> changes{0};
@@ -95,6 +98,7 @@ struct AddressSpace::Impl {
   Status prepare_locked(std::span<const PageChange> changes);
   void keep_unused_tables(std::uint64_t va, std::uint64_t bytes);
   void owe(Range range);
+  Batch begin_batch();
   Batch take_batch();
   Status bring(const Batch& batch);
   void put_back(Batch batch);
@@ -198,6 +202,18 @@ Batch AddressSpace::Impl::take_batch() {
   return batch;
 }
 
+/// Nothing is both idle and on its way to the board.
+Batch AddressSpace::Impl::begin_batch() {
+  std::unique_lock<PageBooks> idle;
+  if (books != nullptr) {
+    idle = std::unique_lock(*books);
+    books->withdraw();
+  }
+  const std::scoped_lock lock(mutex);
+  commits.fetch_add(1, std::memory_order_release);
+  return take_batch();
+}
+
 Status AddressSpace::Impl::bring(const Batch& batch) {
   if (!batch.to_clear.empty()) {
     std::vector<PageRun> runs;
@@ -288,6 +304,12 @@ AddressSpace::~AddressSpace() {
   }
 }
 
+void AddressSpace::set_books(PageBooks* books) noexcept { impl_->books = books; }
+
+std::uint64_t AddressSpace::commits() const noexcept {
+  return impl_->commits.load(std::memory_order_acquire);
+}
+
 unsigned AddressSpace::number() const noexcept { return impl_->number; }
 
 Status AddressSpace::map(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
@@ -366,11 +388,7 @@ Status AddressSpace::commit() {
     return {};
   }
   const std::scoped_lock commit_lock(impl.commit_mutex);
-  Batch batch;
-  {
-    const std::scoped_lock lock(impl.mutex);
-    batch = impl.take_batch();
-  }
+  Batch batch = impl.begin_batch();
   Status brought;
   try {
     brought = impl.bring(batch);

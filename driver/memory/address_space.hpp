@@ -10,22 +10,19 @@
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
+#include "driver/memory/page_kind.hpp"
 #include "driver/memory/page_run.hpp"
 
 namespace datum {
 
 class Board;
 class DeviceHeap;
+class PageBooks;
 
 struct PageTarget {
   bool host = false;  ///< true: `iova`, false: `device`
   Iova iova{};
   DeviceAddress device{};
-};
-
-struct PageRights {
-  bool writable = true;
-  std::uint8_t cache_policy = 0;
 };
 
 /// What a range of pages is to become.
@@ -55,6 +52,12 @@ class AddressSpace {
   ~AddressSpace();
   AddressSpace(const AddressSpace&) = delete;
   AddressSpace& operator=(const AddressSpace&) = delete;
+
+  /// Whose idle pages are taken out of the space before each commit. They outlive the last commit. Called
+  /// before the space is used.
+  void set_books(PageBooks* books) noexcept;
+  /// Those that had anything to bring, and began. Counted while the books are locked.
+  [[nodiscard]] std::uint64_t commits() const noexcept;
 
   [[nodiscard]] unsigned number() const noexcept;
 

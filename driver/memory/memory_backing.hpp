@@ -11,6 +11,7 @@
 
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/host_pool.hpp"
+#include "driver/memory/page_kind.hpp"
 #include "driver/memory/page_run.hpp"
 
 namespace datum {
@@ -74,9 +75,22 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
 
   [[nodiscard]] bool is_shared() const noexcept { return shared_.load(std::memory_order_seq_cst); }
 
-  /// One page of a board, where it was taken, and no more addresses than for that.
-  [[nodiscard]] bool is_one_page() const noexcept {
-    return on_device() && range_.bytes == small_page_bytes && elsewhere_ == nullptr && !pinned_;
+  /// One page, and no more addresses than for that, which may wait idle for the next allocation of `kind`.
+  /// Called before others know the allocation.
+  void set_kind(const PageKind& kind) noexcept {
+    kind_ = kind;
+    interchangeable_ = true;
+  }
+
+  /// Its pages were mapped after the context's books had counted so many commits. `mapped_at` is
+  /// PageBooks::commits().
+  void set_mapped(std::uint64_t mapped_at) noexcept { mapped_at_ = mapped_at; }
+
+  [[nodiscard]] bool is_mapped() const noexcept { return mapped_at_ != unmapped; }
+
+  /// Nothing distinguishes it from the next of its kind.
+  [[nodiscard]] bool may_idle() const noexcept {
+    return interchangeable_ && !foreign_ && !is_shared() && elsewhere_ == nullptr;
   }
 
   /// The board was asked to clear pages of it: they hold another context's data until it did.
@@ -105,12 +119,18 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
 
  private:
   friend class BackingList;
+  friend class PageBooks;
+  static constexpr std::uint64_t unmapped = ~std::uint64_t{0};
 
   AddressWindow* window_ = nullptr;
   DeviceHeap* heap_ = nullptr;
   bool pinned_ = false;
   bool waits_for_board_ = false;
   bool foreign_ = false;
+  bool interchangeable_ = false;
+  std::uint8_t shard_ = 0;  ///< of the books, as the next two
+  PageKind kind_;
+  std::uint64_t mapped_at_ = unmapped;
   AddressRange range_{};
   std::vector<PageRun> runs_;
   HostPool* pool_ = nullptr;

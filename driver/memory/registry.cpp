@@ -1,101 +1,69 @@
 #include "driver/memory/registry.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <sys/mman.h>
 
 #include <fmt/format.h>
 
 #include "driver/memory/brief_mutex.hpp"
+#include "driver/memory/registry_nodes.hpp"
 
 namespace datum {
-namespace {
 
-// A radix tree over 47-bit addresses: one level for each level of the processor's page tables. An entry is
-// null, a node of the next level, or a record, which then covers the entry's whole range: so a large
-// allocation takes a few entries high up.
-constexpr unsigned levels = 4;
-constexpr unsigned bits_per_level = 9;
-constexpr std::size_t fan_out = 1U << bits_per_level;
-constexpr std::uint64_t end_of_addresses = 1ULL << 47U;
-constexpr std::uintptr_t record_tag = 1;
+using namespace registry;
 
-constexpr unsigned shift_of(unsigned level) noexcept { return 12 + bits_per_level * level; }
+namespace registry {
 
-constexpr std::size_t slot_of(std::uintptr_t address, unsigned level) noexcept {
-  return (address >> shift_of(level)) & (fan_out - 1);
+/// The first ones small, for programs that allocate little; the others of the processor's large pages where
+/// it has some, since a look-up among many allocations misses the TLB twice otherwise.
+void* NodeMemory::take(std::size_t bytes) {
+  if (bytes > left_bytes_) {
+    constexpr std::size_t small_chunk = 256ULL << 10U;
+    constexpr std::size_t small_chunks = 4;
+    const bool small = chunks_.size() < small_chunks;
+    const std::size_t chunk = small ? small_chunk : large_page_bytes;
+    const std::size_t mapped = small ? chunk : 2 * chunk;
+    chunks_.reserve(chunks_.size() + 1);
+    void* const base =
+        ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) {
+      throw std::bad_alloc();
+    }
+    chunks_.emplace_back(base, mapped);
+    next_ = chunks_.back().data();
+    if (!small) {
+      next_ = reinterpret_cast<std::byte*>(align_up(reinterpret_cast<std::uintptr_t>(next_), chunk));
+      ::madvise(next_, chunk, MADV_HUGEPAGE);  // a wish
+    }
+    left_bytes_ = chunk;
+  }
+  left_bytes_ -= bytes;
+  return std::exchange(next_, next_ + bytes);
 }
 
-constexpr std::uint64_t bytes_of(unsigned level) noexcept { return 1ULL << shift_of(level); }
-
-struct Node {
-  std::array<std::atomic<std::uintptr_t>, fan_out> entries{};
-};
-
-constexpr std::size_t words = sizeof(Allocation) / sizeof(std::uint64_t);
-
-/// A copy of an allocation that readers check for changes: `version` is odd while it is written. Records are
-/// used again and never given back.
-struct alignas(64) Record {
-  std::atomic<std::uint64_t> version{0};
-  std::array<std::atomic<std::uint64_t>, words> content{};
-
-  void write(const Allocation& allocation) noexcept {
-    std::array<std::uint64_t, words> raw;
-    std::memcpy(raw.data(), &allocation, sizeof(allocation));
-    const std::uint64_t before = version.load(std::memory_order_relaxed);
-    version.store(before + 1, std::memory_order_relaxed);
-    for (std::size_t word = 0; word < words; ++word) {
-      content[word].store(raw[word], std::memory_order_release);  // not before the version turned odd
-    }
-    version.store(before + 2, std::memory_order_release);
-  }
-
-  [[nodiscard]] bool read(Allocation& allocation) const noexcept {
-    std::array<std::uint64_t, words> raw;
-    const std::uint64_t before = version.load(std::memory_order_acquire);
-    for (std::size_t word = 0; word < words; ++word) {
-      raw[word] = content[word].load(std::memory_order_acquire);
-    }
-    if (before % 2 != 0 || version.load(std::memory_order_relaxed) != before) {
-      return false;
-    }
-    std::memcpy(static_cast<void*>(&allocation), raw.data(), sizeof(allocation));
-    return true;
-  }
-};
-
-std::uintptr_t tagged(const Record* record) noexcept {
-  return reinterpret_cast<std::uintptr_t>(record) | record_tag;
-}
-
-bool is_record(std::uintptr_t entry) noexcept { return (entry & record_tag) != 0; }
-
-Record* as_record(std::uintptr_t entry) noexcept { return reinterpret_cast<Record*>(entry & ~record_tag); }
-
-Node* as_node(std::uintptr_t entry) noexcept { return reinterpret_cast<Node*>(entry); }
-
-}  // namespace
+}  // namespace registry
 
 struct Registry::Impl {
-  BriefMutex mutex;
-  Node root;
-  std::deque<Node> nodes;      // stable addresses; only grows
-  std::deque<Record> records;  // stable addresses; only grows
+  BriefMutex mutex;  ///< of all but the entries and records of pages: those are claimed one by one
+  NodeMemory memory;
+  Node& root = *memory.make<Node>();
   std::deque<Record*>
       idle_records;  // first in, first out: a reader that is late finds its record unchanged for long
 
   [[nodiscard]] std::uintptr_t entry_for(std::uintptr_t address) const noexcept;
-  [[nodiscard]] std::atomic<std::uintptr_t>* page_entry(std::uintptr_t address) noexcept;
+  [[nodiscard]] Leaf* leaf_for(std::uintptr_t address) const noexcept;
   [[nodiscard]] Record* make_record(const Allocation& allocation);
   [[nodiscard]] bool occupied(const Node& node, unsigned level, std::uintptr_t first,
                               std::uintptr_t last) const noexcept;
   void prepare(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last);
-  void fill(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
+  bool insert_range(const Allocation& allocation);
+  bool fill(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
             std::uintptr_t value) noexcept;
+  void clear(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
+             std::uintptr_t value) noexcept;
 };
 
 namespace {
@@ -113,34 +81,80 @@ void for_each_slot(unsigned level, std::uintptr_t first, std::uintptr_t last, St
   }
 }
 
+/// Lets one thread write the record of a page. false: the page is somebody's.
+bool insert_page(Leaf& leaf, const Allocation& allocation) noexcept {
+  Entry& entry = leaf.entry(allocation.base);
+  Record& record = leaf.record(allocation.base);
+  std::uintptr_t nobody = empty;
+  if (!entry.compare_exchange_strong(nobody, claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return false;
+  }
+  record.write(allocation);
+  entry.store(tagged(&record), std::memory_order_release);
+  return true;
+}
+
+/// What may be taken out of the registry by whom.
+struct Claim {
+  std::uintptr_t base;
+  const Context* owner;
+  bool reservation;
+  bool imported;
+
+  [[nodiscard]] bool covers(const Allocation& allocation) const noexcept {
+    return allocation.base == base && allocation.context == owner && allocation.imported == imported &&
+           (allocation.kind == AllocationKind::virtual_reservation) == reservation;
+  }
+};
+
+/// Of a page that has its own record. Between the look and the claim the page may have become another
+/// allocation, so the look that counts is the second.
+std::optional<Allocation> take_page(Entry& entry, Record& record, const Claim& claim) noexcept {
+  Allocation allocation;
+  if (!record.read(allocation) || !claim.covers(allocation)) {
+    return std::nullopt;
+  }
+  std::uintptr_t expected = tagged(&record);
+  if (!entry.compare_exchange_strong(expected, claimed, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+    return std::nullopt;
+  }
+  const bool ours = record.read(allocation) && claim.covers(allocation);
+  entry.store(ours ? empty : tagged(&record), std::memory_order_release);
+  return ours ? std::optional(allocation) : std::nullopt;
+}
+
 }  // namespace
 
 std::uintptr_t Registry::Impl::entry_for(std::uintptr_t address) const noexcept {
   if (address >= end_of_addresses) {
-    return 0;
+    return empty;
   }
   const Node* node = &root;
-  for (unsigned level = levels; level-- > 0;) {
+  for (unsigned level = levels - 1; level > 0; --level) {
     const std::uintptr_t entry = node->entries[slot_of(address, level)].load(std::memory_order_acquire);
-    if (entry == 0 || is_record(entry)) {
+    if (entry == empty || is_record(entry)) {
       return entry;
     }
     node = as_node(entry);
   }
-  return 0;
+  const auto& leaf = static_cast<const Leaf&>(*node);
+  __builtin_prefetch(&leaf.record(address));  // most often the one that the entry leads to
+  return leaf.entry(address).load(std::memory_order_acquire);
 }
 
-/// The entry of one page; null: its node is not there, or a record above covers it.
-std::atomic<std::uintptr_t>* Registry::Impl::page_entry(std::uintptr_t address) noexcept {
-  Node* node = &root;
+/// Null: it is not there, or a record above covers its range.
+Leaf* Registry::Impl::leaf_for(std::uintptr_t address) const noexcept {
+  const Node* node = &root;
+  std::uintptr_t entry = empty;
   for (unsigned level = levels - 1; level > 0; --level) {
-    const std::uintptr_t entry = node->entries[slot_of(address, level)].load(std::memory_order_relaxed);
-    if (entry == 0 || is_record(entry)) {
+    entry = node->entries[slot_of(address, level)].load(std::memory_order_acquire);
+    if (entry == empty || is_record(entry)) {
       return nullptr;
     }
     node = as_node(entry);
   }
-  return &node->entries[slot_of(address, 0)];
+  return static_cast<Leaf*>(as_node(entry));
 }
 
 /// A record of `allocation`, for nobody to see yet.
@@ -150,7 +164,7 @@ Record* Registry::Impl::make_record(const Allocation& allocation) {
     record = idle_records.front();
     idle_records.pop_front();
   } else {
-    record = &records.emplace_back();
+    record = memory.make<Record>();
   }
   record->write(allocation);
   return record;
@@ -161,40 +175,71 @@ bool Registry::Impl::occupied(const Node& node, unsigned level, std::uintptr_t f
   bool found = false;
   for_each_slot(level, first, last, [&](std::size_t slot, bool, std::uintptr_t from, std::uintptr_t to) {
     const std::uintptr_t entry = node.entries[slot].load(std::memory_order_relaxed);
-    found = found || is_record(entry) || (entry != 0 && occupied(*as_node(entry), level - 1, from, to));
+    found = found || is_record(entry) ||
+            (entry != empty && (level == 0 || occupied(*as_node(entry), level - 1, from, to)));
   });
   return found;
 }
 
-/// Makes every node that filling will pass through, so that filling cannot fail.
+/// Makes every node that filling will pass through, so that filling needs no memory.
 void Registry::Impl::prepare(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last) {
-  for_each_slot(level, first, last,
-                [&](std::size_t slot, bool whole, std::uintptr_t from, std::uintptr_t to) {
-                  if (whole) {
-                    return;
-                  }
-                  if (node.entries[slot].load(std::memory_order_relaxed) == 0) {
-                    node.entries[slot].store(reinterpret_cast<std::uintptr_t>(&nodes.emplace_back()),
-                                             std::memory_order_release);
-                  }
-                  prepare(*as_node(node.entries[slot].load(std::memory_order_relaxed)), level - 1, from, to);
-                });
+  for_each_slot(
+      level, first, last, [&](std::size_t slot, bool whole, std::uintptr_t from, std::uintptr_t to) {
+        if (whole) {
+          return;
+        }
+        if (node.entries[slot].load(std::memory_order_relaxed) == empty) {
+          Node* const made = level == 1 ? memory.make<Leaf>() : memory.make<Node>();
+          node.entries[slot].store(reinterpret_cast<std::uintptr_t>(made), std::memory_order_release);
+        }
+        prepare(*as_node(node.entries[slot].load(std::memory_order_relaxed)), level - 1, from, to);
+      });
 }
 
-void Registry::Impl::fill(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
+/// false: a page of the range became somebody's meanwhile; the rest may be filled.
+bool Registry::Impl::fill(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
                           std::uintptr_t value) noexcept {
+  bool filled = true;
   for_each_slot(level, first, last,
                 [&](std::size_t slot, bool whole, std::uintptr_t from, std::uintptr_t to) {
                   const std::uintptr_t entry = node.entries[slot].load(std::memory_order_relaxed);
-                  const bool has_node = entry != 0 && !is_record(entry);
                   // A node that is there stays: it may have been filled before and be wanted again, and a
                   // reader may be inside.
-                  if (has_node) {
-                    fill(*as_node(entry), level - 1, from, to, value);
+                  if (level > 0 && entry != empty && !is_record(entry)) {
+                    filled = fill(*as_node(entry), level - 1, from, to, value) && filled;
                   } else if (whole) {
-                    node.entries[slot].store(value, std::memory_order_release);
+                    std::uintptr_t nobody = empty;
+                    filled = node.entries[slot].compare_exchange_strong(
+                                 nobody, value, std::memory_order_release, std::memory_order_relaxed) &&
+                             filled;
                   }
                 });
+  return filled;
+}
+
+/// Takes `value` out wherever it is in the range.
+void Registry::Impl::clear(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
+                           std::uintptr_t value) noexcept {
+  for_each_slot(level, first, last, [&](std::size_t slot, bool, std::uintptr_t from, std::uintptr_t to) {
+    const std::uintptr_t entry = node.entries[slot].load(std::memory_order_relaxed);
+    if (entry == value) {
+      node.entries[slot].store(empty, std::memory_order_release);
+    } else if (level > 0 && entry != empty && !is_record(entry)) {
+      clear(*as_node(entry), level - 1, from, to, value);
+    }
+  });
+}
+
+/// false: a page of the range became somebody's since it was found to be nobody's.
+bool Registry::Impl::insert_range(const Allocation& allocation) {
+  const std::uintptr_t last = allocation.base + allocation.span_bytes() - 1;
+  Record* const record = make_record(allocation);
+  if (fill(root, levels - 1, allocation.base, last, tagged(record))) {
+    return true;
+  }
+  clear(root, levels - 1, allocation.base, last, tagged(record));
+  idle_records.push_back(record);
+  return false;
 }
 
 Registry::Registry() : impl_(std::make_unique<Impl>()) {}
@@ -210,21 +255,20 @@ Status Registry::insert(const Allocation& allocation) {
                       fmt::format("{} bytes at {:#x} are not whole pages of the address space",
                                   allocation.span_bytes(), first));
   }
+  const bool one_page = last - first < small_page_bytes;
+  if (Leaf* const leaf = one_page ? impl_->leaf_for(first) : nullptr;
+      leaf != nullptr && insert_page(*leaf, allocation)) {
+    return {};
+  }
   const std::scoped_lock lock(impl_->mutex);
-  if (last - first < small_page_bytes) {  // most allocations are one page, in a node that is there
-    std::atomic<std::uintptr_t>* const entry = impl_->page_entry(first);
-    if (entry != nullptr && entry->load(std::memory_order_relaxed) == 0) {
-      entry->store(tagged(impl_->make_record(allocation)), std::memory_order_release);
+  if (!impl_->occupied(impl_->root, levels - 1, first, last)) {
+    impl_->prepare(impl_->root, levels - 1, first, last);
+    if (one_page ? insert_page(*impl_->leaf_for(first), allocation) : impl_->insert_range(allocation)) {
       return {};
     }
   }
-  if (impl_->occupied(impl_->root, levels - 1, first, last)) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("{} bytes at {:#x} overlap a live allocation",
-                                                               allocation.span_bytes(), first));
-  }
-  impl_->prepare(impl_->root, levels - 1, first, last);
-  impl_->fill(impl_->root, levels - 1, first, last, tagged(impl_->make_record(allocation)));
-  return {};
+  return make_error(ErrorCode::invalid_argument, fmt::format("{} bytes at {:#x} overlap a live allocation",
+                                                             allocation.span_bytes(), first));
 }
 
 std::optional<Allocation> Registry::erase(std::uintptr_t base, const Context* owner, bool imported) {
@@ -237,21 +281,25 @@ std::optional<Allocation> Registry::erase_reservation(std::uintptr_t base, const
 
 std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context* owner, bool reservation,
                                              bool imported) {
+  const Claim claim{base, owner, reservation, imported};
+  if (base >= end_of_addresses) {
+    return std::nullopt;
+  }
+  // A page that gets a record of its own meanwhile is another allocation.
+  if (Leaf* const leaf = impl_->leaf_for(base); leaf != nullptr && leaf->has_own_record(base)) {
+    return take_page(leaf->entry(base), leaf->record(base), claim);
+  }
   const std::scoped_lock lock(impl_->mutex);
   const std::uintptr_t entry = impl_->entry_for(base);
+  if (Leaf* const leaf = impl_->leaf_for(base); leaf != nullptr && entry == tagged(&leaf->record(base))) {
+    return std::nullopt;
+  }
   Allocation allocation;
-  if (!is_record(entry) || !as_record(entry)->read(allocation) || allocation.base != base ||
-      allocation.context != owner || allocation.imported != imported ||
-      (allocation.kind == AllocationKind::virtual_reservation) != reservation) {
+  if (!is_record(entry) || !as_record(entry)->read(allocation) || !claim.covers(allocation)) {
     return std::nullopt;
   }
   impl_->idle_records.push_back(as_record(entry));
-  if (std::atomic<std::uintptr_t>* const page =
-          allocation.span_bytes() == small_page_bytes ? impl_->page_entry(base) : nullptr) {
-    page->store(0, std::memory_order_release);
-  } else {
-    impl_->fill(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, 0);
-  }
+  impl_->clear(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, entry);
   return allocation;
 }
 

@@ -40,6 +40,7 @@ Context::Context(Driver& driver, std::vector<Device*> devices)
     : driver_(driver),
       id_(driver.next_context_id()),
       devices_(std::move(devices)),
+      books_(driver.allocation_ids()),
       idle_counter_(std::make_unique<IdleCounter>()) {}
 
 Result<std::unique_ptr<Context>> Context::create(Driver& driver, std::vector<Device*> devices) {
@@ -64,8 +65,8 @@ Status Context::build() {
       return std::move(space).error();
     }
     pins_.push_back(std::make_unique<PinCache>(**space, device->dma()));
-    idle_.push_back(std::make_unique<IdleMemory>(allocations_mutex_));
-    device->add_space(**space, *idle_.back());
+    books_.add_space(**space);
+    device->add_space(**space, books_);
     spaces_.push_back(std::move(*space));
   }
   build_virtual_space();
@@ -81,7 +82,7 @@ Context::~Context() {
   unregister_handle(handle_);
   end_virtual_space();
   BackingList freed;
-  while (MemoryBacking* backing = allocations_.first()) {
+  while (MemoryBacking* backing = books_.first()) {
     std::optional<Allocation> allocation = driver_.registry().erase(backing->base(), this);
     if (!allocation) {
       allocation = driver_.registry().erase(backing->base(), this, true);  // opened from an IPC handle
@@ -91,16 +92,15 @@ Context::~Context() {
       forget(*backing, *allocation, false);
     }
     if (backing->pinned()) {
-      allocations_.remove(*backing);
+      books_.remove(*backing);
     } else {
-      freed.add(allocations_.remove(*backing));
+      freed.add(books_.remove(*backing));
     }
   }
   pins_.clear();
   for (std::size_t index = 0; index < spaces_.size(); ++index) {
     devices_[index]->remove_space(*spaces_[index]);
   }
-  idle_.clear();
   spaces_.clear();  // the board has forgotten the spaces from here on; then the memory goes
   while (MemoryBacking* backing = freed.first()) {
     freed.remove(*backing);

@@ -15,12 +15,11 @@
 
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/atomic_attributes.hpp"
-#include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
-#include "driver/memory/idle_memory.hpp"
 #include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/memory_backing.hpp"
+#include "driver/memory/page_books.hpp"
 #include "driver/memory/registry.hpp"
 #include "driver/object/handle_table.hpp"
 
@@ -204,12 +203,12 @@ class Context {
   [[nodiscard]] std::size_t index_of(const Device& device) const noexcept;
   Result<void*> publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation, std::uint64_t bytes);
   Result<void*> register_listed(MemoryBacking& backing, Allocation allocation, std::uint64_t bytes);
-  Result<void*> reuse_page(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
-                           std::uint8_t cache_policy);
+  Result<void*> reuse_page(const PageKind& kind, Allocation allocation, std::uint64_t bytes);
+  Status map_page(MemoryBacking& page, const PageKind& kind);
   void unlist(MemoryBacking& backing);
   Status map_device(Device& device, MemoryBacking& backing, PageRights rights);
   Status map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights);
-  Result<void*> allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
+  Result<void*> allocate_in_host(AllocationKind type, Device* device, std::uint64_t bytes,
                                  std::uint64_t alignment, PageRights rights);
   Result<std::shared_ptr<MemoryBacking>> take_host_pages(std::uint64_t bytes, std::uint64_t alignment);
   bool forget(MemoryBacking& backing, const Allocation& allocation, bool retire);
@@ -248,10 +247,8 @@ class Context {
   std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};
   std::mutex
-      sharing_mutex_;  ///< one first export at a time; before allocations_mutex_; boards are waited for
-  BriefMutex allocations_mutex_;
-  BackingList allocations_;
-  std::vector<std::unique_ptr<IdleMemory>> idle_;  ///< as devices_; under allocations_mutex_
+      sharing_mutex_;  ///< one first export at a time; before the lock of books_; boards are waited for
+  PageBooks books_;
   AtomicAttributes atomic_attributes_;
   std::unique_ptr<IdleCounter> idle_counter_;
   HandleSlot* handle_ = nullptr;

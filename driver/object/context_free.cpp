@@ -52,6 +52,9 @@ void Context::give_back(const Allocation& allocation) {
   }
   MemoryBacking& backing = *allocation.backing;
   end_sharing(backing, allocation);
+  if (books_.keep_mapped(backing)) {
+    return;
+  }
   const bool kept = forget(backing, allocation, true);
   const bool much_of_the_host = !backing.on_device() && backing.pages().whole_piece;
   if (kept && (much_of_the_host || backing.is_shared() || allocation.external)) {
@@ -61,16 +64,10 @@ void Context::give_back(const Allocation& allocation) {
       static_cast<void>(space->commit());
     }
   }
-  const bool reusable = !kept && backing.is_one_page() && !backing.is_foreign();
-  std::shared_ptr<MemoryBacking> ended;
-  {
-    const std::scoped_lock lock(allocations_mutex_);
-    ended = allocations_.remove(backing);
-    if (reusable && idle_[index_of(*allocation.device)]->keep(allocation.ordinal, ended)) {
-      return;
-    }
+  if (!kept && books_.keep_unmapped(backing)) {
+    return;
   }
-  // The memory goes here, unless a space keeps it.
+  unlist(backing);
 }
 
 Status Context::free(void* pointer) {

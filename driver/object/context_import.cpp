@@ -91,9 +91,7 @@ Status Context::close_imported(const void* pointer) {
       static_cast<void>(space->commit());
     }
   }
-  std::shared_ptr<MemoryBacking> ended;
-  const std::scoped_lock lock(allocations_mutex_);
-  ended = allocations_.remove(backing);
+  unlist(backing);
   return {};
 }
 

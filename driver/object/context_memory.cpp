@@ -26,6 +26,10 @@ std::uint8_t smallest_page_shift(const std::vector<PageRun>& runs) noexcept {
   return all_large ? large_page_shift : small_page_shift;
 }
 
+bool fits_a_page(std::uint64_t bytes, std::uint64_t alignment) noexcept {
+  return bytes <= PageBooks::page_bytes && alignment <= PageBooks::page_bytes;
+}
+
 }  // namespace
 
 Status Context::map_device(Device& device, MemoryBacking& backing, PageRights rights) {
@@ -71,16 +75,13 @@ Status Context::map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights
 Result<void*> Context::publish(std::shared_ptr<MemoryBacking> backing, Allocation allocation,
                                std::uint64_t bytes) {
   MemoryBacking& listed = *backing;
-  {
-    const std::scoped_lock lock(allocations_mutex_);
-    allocations_.add(std::move(backing));
-  }
+  books_.add(std::move(backing));
+  allocation.id = driver_.next_allocation_id();
   return register_listed(listed, allocation, bytes);
 }
 
 /// Of a backing that is in the list of live allocations, and leaves it again where that fails.
 Result<void*> Context::register_listed(MemoryBacking& backing, Allocation allocation, std::uint64_t bytes) {
-  allocation.id = driver_.next_allocation_id();
   allocation.base = backing.base();
   allocation.size_bytes = bytes;
   allocation.context = this;
@@ -100,44 +101,47 @@ Result<void*> Context::register_listed(MemoryBacking& backing, Allocation alloca
   }
 }
 
-void Context::unlist(MemoryBacking& backing) {
-  std::shared_ptr<MemoryBacking> ended;  // goes without the lock
-  const std::scoped_lock lock(allocations_mutex_);
-  ended = allocations_.remove(backing);
-}
+/// What it occupied goes here, unless a space keeps it.
+void Context::unlist(MemoryBacking& backing) { books_.remove(backing).reset(); }
 
 /// An allocation of one page from what was freed before. Null: nothing is idle; it is to be made anew.
-Result<void*> Context::reuse_page(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
-                                  std::uint8_t cache_policy) {
-  MemoryBacking* page = nullptr;
-  {
-    const std::scoped_lock lock(allocations_mutex_);
-    std::shared_ptr<MemoryBacking> idle = idle_[index_of(device)]->take(ordinal);
-    if (idle == nullptr) {
-      return nullptr;
+Result<void*> Context::reuse_page(const PageKind& kind, Allocation allocation, std::uint64_t bytes) {
+  const auto [page, id] = books_.reuse(kind);
+  if (page == nullptr) {
+    return nullptr;
+  }
+  if (!page->is_mapped()) {
+    page->set_mapped(books_.commits());
+    if (Status mapped = map_page(*page, kind); !mapped.ok()) {
+      unlist(*page);
+      return std::move(mapped).error();
     }
-    page = idle.get();
-    allocations_.add(std::move(idle));
+  }
+  allocation.id = id;
+  return register_listed(*page, allocation, bytes);
+}
+
+Status Context::map_page(MemoryBacking& page, const PageKind& kind) {
+  if (kind.board == PageKind::in_host) {
+    return map_host(page, PageBooks::page_bytes, kind.rights);
   }
   PageTarget target;
-  target.device = page->runs().front().first;
-  if (Status mapped = space(device).map(DeviceVa{page->base()}, target, IdleMemory::bytes,
-                                        {.cache_policy = cache_policy});
-      !mapped.ok()) {
-    unlist(*page);
-    return std::move(mapped).error();
-  }
-  Allocation allocation;
-  allocation.kind = AllocationKind::device;
-  allocation.device = &device;
-  allocation.ordinal = static_cast<std::uint16_t>(ordinal);
-  return register_listed(*page, allocation, bytes);
+  target.device = page.runs().front().first;
+  return spaces_[kind.board]->map(DeviceVa{page.base()}, target, PageBooks::page_bytes, kind.rights);
 }
 
 Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
                                        std::uint64_t alignment, std::uint8_t cache_policy) {
-  if (bytes <= IdleMemory::bytes && alignment <= IdleMemory::bytes) {
-    if (Result<void*> reused = reuse_page(device, ordinal, bytes, cache_policy); reused.ok() && *reused) {
+  Allocation allocation;
+  allocation.kind = AllocationKind::device;
+  allocation.device = &device;
+  allocation.ordinal = static_cast<std::uint16_t>(ordinal);
+  const PageKind kind{static_cast<std::uint8_t>(index_of(device)),
+                      static_cast<std::uint8_t>(ordinal),
+                      {.cache_policy = cache_policy}};
+  const bool one_page = fits_a_page(bytes, alignment);
+  if (one_page) {
+    if (Result<void*> reused = reuse_page(kind, allocation, bytes); reused.ok() && *reused) {
       return reused;
     }
   }
@@ -146,7 +150,11 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
     Result<std::shared_ptr<MemoryBacking>> backing =
         MemoryBacking::take_device(driver_.window(), heap, bytes, alignment);
     if (backing.ok()) {
-      if (Status mapped = map_device(device, **backing, {.cache_policy = cache_policy}); !mapped.ok()) {
+      if (one_page) {
+        (*backing)->set_kind(kind);
+      }
+      (*backing)->set_mapped(books_.commits());
+      if (Status mapped = map_device(device, **backing, kind.rights); !mapped.ok()) {
         return std::move(mapped).error();
       }
     }
@@ -162,10 +170,6 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
   if (!backing.ok()) {
     return std::move(backing).error();
   }
-  Allocation allocation;
-  allocation.kind = AllocationKind::device;
-  allocation.device = &device;
-  allocation.ordinal = static_cast<std::uint16_t>(ordinal);
   allocation.page_shift = smallest_page_shift((*backing)->runs());
   return publish(std::move(*backing), allocation, bytes);
 }
@@ -192,19 +196,30 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_host_pages(std::uint64_t by
   return MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment, id_);
 }
 
-Result<void*> Context::allocate_in_host(AllocationKind kind, Device* device, std::uint64_t bytes,
+Result<void*> Context::allocate_in_host(AllocationKind type, Device* device, std::uint64_t bytes,
                                         std::uint64_t alignment, PageRights rights) {
+  Allocation allocation;
+  allocation.kind = type;
+  allocation.device = device;
+  allocation.read_only_for_device = !rights.writable;
+  const PageKind kind{.rights = rights};
+  const bool one_page = fits_a_page(bytes, alignment);
+  if (one_page) {
+    if (Result<void*> reused = reuse_page(kind, allocation, bytes); reused.ok() && *reused) {
+      return reused;
+    }
+  }
   Result<std::shared_ptr<MemoryBacking>> backing = take_host_pages(bytes, alignment);
   if (!backing.ok()) {
     return std::move(backing).error();
   }
+  if (one_page) {
+    (*backing)->set_kind(kind);
+  }
+  (*backing)->set_mapped(books_.commits());
   if (Status mapped = map_host(**backing, align_up(bytes, small_page_bytes), rights); !mapped.ok()) {
     return std::move(mapped).error();
   }
-  Allocation allocation;
-  allocation.kind = kind;
-  allocation.device = device;
-  allocation.read_only_for_device = !rights.writable;
   return publish(std::move(*backing), allocation, bytes);
 }
 

@@ -133,7 +133,7 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const void* poi
   std::shared_ptr<MemoryBacking> backing;
   {
     // Who frees the allocation erases it first and takes its backing out under this lock afterwards.
-    const std::scoped_lock lock(allocations_mutex_);
+    const std::scoped_lock lock(books_);
     const std::optional<Allocation> known = find(pointer);
     if (!known) {
       return no_base(pointer, "it is no live allocation of this context");
@@ -216,7 +216,7 @@ Result<std::uint64_t> Context::share(const void* pointer) {
 Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   if (allocation.imported || allocation.external) {
     // Who may use memory behind a descriptor has seen it from the start.
-    const std::scoped_lock lock(allocations_mutex_);
+    const std::scoped_lock lock(books_);
     const std::optional<Allocation> still = find(reinterpret_cast<const void*>(allocation.base));
     if (!still || still->id != allocation.id) {
       return no_base(reinterpret_cast<const void*>(allocation.base), "it was freed");

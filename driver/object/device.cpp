@@ -11,7 +11,7 @@
 #include "driver/memory/exported_file.hpp"
 #include "driver/memory/host_memory.hpp"
 #include "driver/memory/host_pool.hpp"
-#include "driver/memory/idle_memory.hpp"
+#include "driver/memory/page_books.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum {
@@ -181,9 +181,9 @@ Status Device::reset(bool force) {
   return built;
 }
 
-void Device::add_space(AddressSpace& space, IdleMemory& idle) {
+void Device::add_space(AddressSpace& space, PageBooks& books) {
   const std::scoped_lock lock(spaces_mutex_);
-  spaces_.push_back({&space, &idle});
+  spaces_.push_back({&space, &books});
 }
 
 void Device::remove_space(AddressSpace& space) noexcept {
@@ -198,7 +198,7 @@ Status Device::drain_quarantine() {
     if (Status committed = entry.space->commit(); !committed.ok() && first.ok()) {
       first = std::move(committed);
     }
-    entry.idle->give_back();
+    entry.books->give_back();
   }
   return first;
 }
@@ -206,7 +206,7 @@ Status Device::drain_quarantine() {
 void Device::give_back_idle() {
   const std::scoped_lock lock(spaces_mutex_);
   for (const Space& entry : spaces_) {
-    entry.idle->give_back();
+    entry.books->give_back();
   }
 }
 

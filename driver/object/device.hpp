@@ -22,7 +22,7 @@ class Driver;
 class DeviceHeap;
 class DmaMap;
 class HostArena;
-class IdleMemory;
+class PageBooks;
 class RingScheduler;
 enum class ExternalType : std::uint8_t;
 
@@ -101,7 +101,7 @@ class Device {
 
   /// The spaces of contexts and what is idle in them, so that both can be emptied before memory is said to be
   /// exhausted.
-  void add_space(AddressSpace& space, IdleMemory& idle);
+  void add_space(AddressSpace& space, PageBooks& books);
   void remove_space(AddressSpace& space) noexcept;
   /// Commits every space: what the board acknowledged is free again afterwards, and so is what was idle.
   Status drain_quarantine();
@@ -127,7 +127,7 @@ class Device {
 
   struct Space {
     AddressSpace* space = nullptr;
-    IdleMemory* idle = nullptr;
+    PageBooks* books = nullptr;
   };
 
   std::vector<Space> spaces_;

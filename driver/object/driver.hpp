@@ -71,6 +71,9 @@ class Driver {
     return next_allocation_id_.fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// The next such number; whoever adds to it may use those in between.
+  [[nodiscard]] std::atomic<std::uint64_t>& allocation_ids() noexcept { return next_allocation_id_; }
+
   /// A number that no other context of the driver has or will have; never 0.
   [[nodiscard]] std::uint32_t next_context_id() noexcept {
     return next_context_id_.fetch_add(1, std::memory_order_relaxed);

@@ -1,3 +1,4 @@
+#include <array>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -131,6 +132,64 @@ TEST(Registry, given_a_reservation_when_an_allocation_is_erased_at_its_base_then
   EXPECT_FALSE(registry.erase_reservation(somewhere + 8192, context_of(1)).has_value());
   EXPECT_TRUE(registry.erase_reservation(somewhere, context_of(1)).has_value());
   EXPECT_TRUE(registry.erase(somewhere + 8192, context_of(1)).has_value());
+}
+
+/// Runs `step(thread)` in so many threads at once.
+template <class Step>
+void in_threads(unsigned count, Step&& step) {
+  std::vector<std::thread> threads;
+  for (unsigned index = 0; index < count; ++index) {
+    threads.emplace_back([&step, index] { step(index); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+TEST(Registry, given_threads_that_want_the_same_pages_then_each_page_is_one_threads_and_is_erased_once) {
+  constexpr unsigned pages = 512;
+  Registry registry;
+  ASSERT_TRUE(registry.insert(allocation_at(somewhere + pages * 4096, 4096)).ok());
+  std::atomic<unsigned> inserted{0};
+  std::atomic<unsigned> erased{0};
+  in_threads(4, [&](unsigned thread) {
+    for (unsigned page = 0; page < pages; ++page) {
+      inserted += registry.insert(allocation_at(somewhere + page * 4096, 4096, 10 + thread)).ok() ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(inserted.load(), pages);
+  in_threads(4, [&](unsigned) {
+    for (unsigned page = 0; page < pages; ++page) {
+      erased += registry.erase(somewhere + page * 4096, context_of(1)).has_value() ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(erased.load(), pages);
+  EXPECT_FALSE(registry.find(somewhere).has_value());
+}
+
+TEST(Registry, given_threads_that_want_pages_and_ranges_across_them_then_no_two_that_got_theirs_overlap) {
+  Registry registry;
+  constexpr unsigned rounds = 2000;
+  std::array<std::atomic<unsigned>, 64> holders{};
+  std::atomic<unsigned> overlaps{0};
+  in_threads(3, [&](unsigned thread) {
+    const unsigned count = thread == 0 ? 1 : 8;
+    for (unsigned round = 0; round < rounds; ++round) {
+      const unsigned first = (round * 7 + thread * 3) % (64 - count);
+      if (!registry.insert(allocation_at(somewhere + first * 4096, count * 4096, thread + 1)).ok()) {
+        continue;
+      }
+      for (unsigned page = first; page < first + count; ++page) {
+        overlaps += holders[page].fetch_add(1) != 0 ? 1 : 0;
+      }
+      for (unsigned page = first; page < first + count; ++page) {
+        holders[page].fetch_sub(1);
+      }
+      overlaps += registry.erase(somewhere + first * 4096, context_of(1)).has_value() ? 0 : 1;
+    }
+  });
+  EXPECT_EQ(overlaps.load(), 0U);
+  EXPECT_TRUE(registry.insert(allocation_at(somewhere, 64 * 4096)).ok()) << "nothing was left behind";
 }
 
 }  // namespace

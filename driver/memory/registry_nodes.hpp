@@ -1,0 +1,130 @@
+// What the registry's tree is made of: nodes, and the records that its entries lead to.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <datum/base/mapping.hpp>
+
+#include "driver/memory/registry.hpp"
+
+namespace datum::registry {
+
+// A radix tree over 47-bit addresses: one level for each level of the processor's page tables. An entry is
+// null, a node of the next level, or a record, which then covers the entry's whole range: so a large
+// allocation takes a few entries high up.
+inline constexpr unsigned levels = 4;
+inline constexpr unsigned bits_per_level = 9;
+inline constexpr std::size_t fan_out = 1U << bits_per_level;
+inline constexpr std::uint64_t end_of_addresses = 1ULL << 47U;
+
+constexpr unsigned shift_of(unsigned level) noexcept { return 12 + bits_per_level * level; }
+
+constexpr std::uint64_t bytes_of(unsigned level) noexcept { return 1ULL << shift_of(level); }
+
+/// Pages that follow one another lie in different cache lines, since different threads take them.
+constexpr std::size_t slot_of(std::uintptr_t address, unsigned level) noexcept {
+  const std::size_t index = (address >> shift_of(level)) & (fan_out - 1);
+  return level == 0 ? (index >> 3U | index << 6U) & (fan_out - 1) : index;
+}
+
+inline constexpr std::uintptr_t empty = 0;
+inline constexpr std::uintptr_t record_tag = 1;
+/// Of a page whose record is being written, or taken out.
+inline constexpr std::uintptr_t claimed = 2;
+
+using Entry = std::atomic<std::uintptr_t>;
+
+struct Node {
+  std::array<Entry, fan_out> entries{};
+};
+
+inline constexpr std::size_t words = sizeof(Allocation) / sizeof(std::uint64_t);
+
+/// A copy of an allocation that readers check for changes: `version` is odd while it is written. Records are
+/// used again and never given back.
+struct alignas(64) Record {
+  std::atomic<std::uint64_t> version{0};
+  std::array<std::atomic<std::uint64_t>, words> content{};
+
+  void write(const Allocation& allocation) noexcept {
+    std::array<std::uint64_t, words> raw;
+    std::memcpy(raw.data(), &allocation, sizeof(allocation));
+    const std::uint64_t before = version.load(std::memory_order_relaxed);
+    version.store(before + 1, std::memory_order_relaxed);
+    for (std::size_t word = 0; word < words; ++word) {
+      content[word].store(raw[word], std::memory_order_release);  // not before the version turned odd
+    }
+    version.store(before + 2, std::memory_order_release);
+  }
+
+  [[nodiscard]] bool read(Allocation& allocation) const noexcept {
+    std::array<std::uint64_t, words> raw;
+    const std::uint64_t before = version.load(std::memory_order_acquire);
+    for (std::size_t word = 0; word < words; ++word) {
+      raw[word] = content[word].load(std::memory_order_acquire);
+    }
+    if (before % 2 != 0 || version.load(std::memory_order_relaxed) != before) {
+      return false;
+    }
+    std::memcpy(static_cast<void*>(&allocation), raw.data(), sizeof(allocation));
+    return true;
+  }
+};
+
+inline std::uintptr_t tagged(const Record* record) noexcept {
+  return reinterpret_cast<std::uintptr_t>(record) | record_tag;
+}
+
+inline bool is_record(std::uintptr_t entry) noexcept { return (entry & record_tag) != 0; }
+
+inline Record* as_record(std::uintptr_t entry) noexcept {
+  return reinterpret_cast<Record*>(entry & ~record_tag);
+}
+
+inline Node* as_node(std::uintptr_t entry) noexcept { return reinterpret_cast<Node*>(entry); }
+
+/// The node of level 0, with a record for each of its pages: an allocation of one page needs no other, and
+/// whoever looks it up can fetch both at once.
+struct Leaf : Node {
+  std::array<Record, fan_out> records{};
+
+  [[nodiscard]] Entry& entry(std::uintptr_t address) noexcept { return entries[slot_of(address, 0)]; }
+
+  [[nodiscard]] const Entry& entry(std::uintptr_t address) const noexcept {
+    return entries[slot_of(address, 0)];
+  }
+
+  [[nodiscard]] Record& record(std::uintptr_t address) noexcept { return records[slot_of(address, 0)]; }
+
+  [[nodiscard]] const Record& record(std::uintptr_t address) const noexcept {
+    return records[slot_of(address, 0)];
+  }
+
+  [[nodiscard]] bool has_own_record(std::uintptr_t address) const noexcept {
+    return entry(address).load(std::memory_order_acquire) == tagged(&record(address));
+  }
+};
+
+/// Memory for nodes and records, which are never given back while the registry lives. Not thread safe.
+class NodeMemory {
+ public:
+  /// Zeros, which is what new nodes and records are. Throws std::bad_alloc.
+  template <class Made>
+  Made* make() {
+    static_assert(alignof(Made) <= 64);
+    return new (take((sizeof(Made) + 63U) & ~std::size_t{63U})) Made;
+  }
+
+ private:
+  void* take(std::size_t bytes);
+
+  std::vector<Mapping> chunks_;
+  std::byte* next_ = nullptr;
+  std::size_t left_bytes_ = 0;
+};
+
+}  // namespace datum::registry
