@@ -100,7 +100,8 @@ PageBooks::Reused PageBooks::reuse(const PageKind& kind) noexcept {
 bool PageBooks::keep_mapped(MemoryBacking& backing) noexcept {
   Shard& shard = shards_[backing.shard_];
   const std::scoped_lock lock(shard.mutex);
-  Stack* const stack = backing.may_idle() && backing.mapped_at_ == commits() ? shard.stack_for(backing.kind_) : nullptr;
+  Stack* const stack =
+      backing.may_idle() && backing.mapped_at_ == commits() ? shard.stack_for(backing.kind_) : nullptr;
   if (stack == nullptr || stack->count == most_idle) {
     return false;
   }

@@ -1,4 +1,5 @@
-// The allocations of a context: the live ones, and freed ones of one page that wait for the next of their kind.
+// The allocations of a context: the live ones, and freed ones of one page that wait for the next of their
+// kind.
 #pragma once
 
 #include <array>

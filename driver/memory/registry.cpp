@@ -305,12 +305,12 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
 
 std::optional<Allocation> Registry::find(std::uintptr_t address) const noexcept {
   const std::uintptr_t entry = impl_->entry_for(address);
-  Allocation allocation;
-  if (!is_record(entry) || !as_record(entry)->read(allocation) ||
-      address - allocation.base >= allocation.span_bytes()) {
-    return std::nullopt;
+  std::optional<Allocation> found;
+  if (is_record(entry) &&
+      (!as_record(entry)->read(found.emplace()) || address - found->base >= found->span_bytes())) {
+    found.reset();
   }
-  return allocation;
+  return found;
 }
 
 }  // namespace datum

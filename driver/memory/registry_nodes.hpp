@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -61,17 +62,15 @@ struct alignas(64) Record {
     version.store(before + 2, std::memory_order_release);
   }
 
+  /// Word by word to where it is wanted: a copy on the way, in larger units, would wait for the stores.
   [[nodiscard]] bool read(Allocation& allocation) const noexcept {
-    std::array<std::uint64_t, words> raw;
+    auto* const to = reinterpret_cast<std::byte*>(&allocation);
     const std::uint64_t before = version.load(std::memory_order_acquire);
     for (std::size_t word = 0; word < words; ++word) {
-      raw[word] = content[word].load(std::memory_order_acquire);
+      const std::uint64_t raw = content[word].load(std::memory_order_acquire);
+      std::memcpy(to + word * sizeof(raw), &raw, sizeof(raw));
     }
-    if (before % 2 != 0 || version.load(std::memory_order_relaxed) != before) {
-      return false;
-    }
-    std::memcpy(static_cast<void*>(&allocation), raw.data(), sizeof(allocation));
-    return true;
+    return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
   }
 };
 

@@ -23,11 +23,10 @@ class PageBooksTest : public ::testing::Test {
  protected:
   PageBooksTest()
       : board_(test::open_model("memory=64M")),
-        heap_(
-            {0, board_->capabilities().memory_bytes, board_->capabilities().aperture_fixed_bytes, true, 0}),
+        heap_({0, board_->capabilities().memory_bytes, board_->capabilities().aperture_fixed_bytes, true, 0}),
         window_(std::move(*AddressWindow::reserve(1ULL << 30U))),
-        space_(std::move(*AddressSpace::create(*board_, heap_,
-                                               [](std::span<const PageRun>) { return Status{}; }))) {
+        space_(std::move(
+            *AddressSpace::create(*board_, heap_, [](std::span<const PageRun>) { return Status{}; }))) {
     books_.add_space(*space_);
   }
 
@@ -60,7 +59,8 @@ class PageBooksTest : public ::testing::Test {
   PageBooks books_{next_id_};
 };
 
-TEST_F(PageBooksTest, given_a_freed_page_when_one_of_its_kind_is_wanted_then_it_is_that_one_as_it_was_mapped) {
+TEST_F(PageBooksTest,
+       given_a_freed_page_when_one_of_its_kind_is_wanted_then_it_is_that_one_as_it_was_mapped) {
   MemoryBacking& page = make_page();
   ASSERT_TRUE(books_.keep_mapped(page));
   EXPECT_EQ(books_.reuse(dram_page).page, &page);
@@ -90,7 +90,8 @@ TEST_F(PageBooksTest, given_an_idle_page_when_changes_go_to_the_board_then_it_is
   EXPECT_EQ(books_.reuse(dram_page).page, &idle);
 }
 
-TEST_F(PageBooksTest, given_a_page_that_a_board_may_have_seen_when_it_is_freed_then_it_stays_live_and_mapped) {
+TEST_F(PageBooksTest,
+       given_a_page_that_a_board_may_have_seen_when_it_is_freed_then_it_stays_live_and_mapped) {
   MemoryBacking& page = make_page();
   ASSERT_TRUE(space_->commit().ok());
   EXPECT_FALSE(books_.keep_mapped(page));
@@ -98,7 +99,8 @@ TEST_F(PageBooksTest, given_a_page_that_a_board_may_have_seen_when_it_is_freed_t
   EXPECT_TRUE(board_sees(page));
 }
 
-TEST_F(PageBooksTest, given_a_page_that_was_taken_out_of_the_tables_when_it_is_reused_then_it_is_to_be_mapped) {
+TEST_F(PageBooksTest,
+       given_a_page_that_was_taken_out_of_the_tables_when_it_is_reused_then_it_is_to_be_mapped) {
   MemoryBacking& page = make_page();
   ASSERT_FALSE(space_->unmap(DeviceVa{page.base()}, PageBooks::page_bytes));
   ASSERT_TRUE(books_.keep_unmapped(page));
@@ -119,7 +121,8 @@ TEST_F(PageBooksTest, given_pages_with_a_past_when_they_are_freed_then_none_wait
   EXPECT_FALSE(books_.keep_unmapped(foreign));
 }
 
-TEST_F(PageBooksTest, given_idle_pages_when_they_are_given_back_then_their_memory_is_free_and_mapped_nowhere) {
+TEST_F(PageBooksTest,
+       given_idle_pages_when_they_are_given_back_then_their_memory_is_free_and_mapped_nowhere) {
   const std::uint64_t free_before = heap_.free_bytes();
   std::vector<MemoryBacking*> pages;
   for (int index = 0; index < 10; ++index) {
