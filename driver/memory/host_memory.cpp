@@ -30,7 +30,6 @@ HostArena::~HostArena() {
 }
 
 Result<HostBlock> HostArena::allocate(std::uint64_t bytes) {
-  const std::scoped_lock lock(mutex_);
   if (bytes > small_page_bytes / 2) {
     return allocate_pages(bytes);
   }
@@ -45,6 +44,7 @@ Result<HostBlock> HostArena::allocate_pages(std::uint64_t bytes) {
     return std::move(pages).error();
   }
   try {
+    const std::scoped_lock lock(mutex_);
     pages_.emplace(pages->host, *pages);
   } catch (...) {
     pool_.release(*pages);
@@ -57,24 +57,10 @@ Result<HostBlock> HostArena::allocate_pages(std::uint64_t bytes) {
   return HostBlock{pages->host, pages->iova(dma_), whole};
 }
 
-Result<HostBlock> HostArena::allocate_small(unsigned size_index) {
-  if (with_room_[size_index].empty()) {
-    DmaMap* const maps[] = {&dma_};
-    with_room_[size_index].reserve(small_pages_.size() + 1);  // so that free never allocates
-    Result<HostPages> pages = pool_.take(small_page_bytes, small_page_bytes, maps);
-    if (!pages.ok()) {
-      return std::move(pages).error();
-    }
-    try {
-      small_pages_.emplace(pages->host, SmallPage{*pages, 0, size_index});
-    } catch (...) {
-      pool_.release(*pages);
-      throw;
-    }
-    with_room_[size_index].push_back(pages->host);
-  }
+/// The caller holds the lock; a page of that size has room.
+HostBlock HostArena::take_small(unsigned size_index) noexcept {
   std::byte* const host = with_room_[size_index].back();
-  SmallPage& page = small_pages_.at(host);
+  SmallPage& page = small_pages_.find(host)->second;
   const auto index = static_cast<unsigned>(std::countr_one(page.used));
   page.used |= 1ULL << index;
   if (page.used == full_mask(size_index)) {
@@ -85,18 +71,48 @@ Result<HostBlock> HostArena::allocate_small(unsigned size_index) {
   return HostBlock{host + offset, page.pages.iova(dma_) + offset, size_of(size_index)};
 }
 
+Result<HostBlock> HostArena::allocate_small(unsigned size_index) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!with_room_[size_index].empty()) {
+      return take_small(size_index);
+    }
+  }
+  // Without the lock: the kernel may be slow to map more. Where two do this at once there are two pages.
+  DmaMap* const maps[] = {&dma_};
+  Result<HostPages> pages = pool_.take(small_page_bytes, small_page_bytes, maps);
+  if (!pages.ok()) {
+    return std::move(pages).error();
+  }
+  try {
+    const std::scoped_lock lock(mutex_);
+    with_room_[size_index].reserve(small_pages_.size() + 1);  // so that free never allocates
+    small_pages_.emplace(pages->host, SmallPage{*pages, 0, size_index});
+    with_room_[size_index].push_back(pages->host);
+    return take_small(size_index);
+  } catch (...) {
+    pool_.release(*pages);
+    throw;
+  }
+}
+
 void HostArena::free(const HostBlock& block) {
+  if (const std::optional<HostPages> unused = take_out(block)) {
+    pool_.release(*unused);  // without the lock: it may undo a mapping
+  }
+}
+
+/// The pages that nobody uses any more, if there are.
+std::optional<HostPages> HostArena::take_out(const HostBlock& block) {
   const std::scoped_lock lock(mutex_);
   if (const auto whole = pages_.find(block.host); whole != pages_.end()) {
-    pool_.release(whole->second);
-    pages_.erase(whole);
-    return;
+    return pages_.extract(whole).mapped();
   }
   auto* const host = reinterpret_cast<std::byte*>(
       align_down(reinterpret_cast<std::uintptr_t>(block.host), small_page_bytes));
   const auto found = small_pages_.find(host);
   if (found == small_pages_.end()) {
-    return;
+    return std::nullopt;
   }
   SmallPage& page = found->second;
   std::vector<std::byte*>& room = with_room_[page.size_index];
@@ -105,11 +121,11 @@ void HostArena::free(const HostBlock& block) {
   if (was_full) {
     room.push_back(host);
   }
-  if (page.used == 0 && room.size() > 1) {
-    std::erase(room, host);
-    pool_.release(page.pages);
-    small_pages_.erase(found);
+  if (page.used != 0 || room.size() < 2) {
+    return std::nullopt;
   }
+  std::erase(room, host);
+  return small_pages_.extract(found).mapped().pages;
 }
 
 }  // namespace datum

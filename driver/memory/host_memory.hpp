@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct HostBlock {
 };
 
 /// The driver's own host memory on one device. Thread safe; kernel calls only when the pool behind it adds or
-/// removes a piece. Blocks of 4 KiB and more have pages of their own, smaller ones share pages with their
-/// like. Event pools also want the block inside a context's space: see Context::map_block.
+/// removes a piece, and none of them holds up who finds room or gives it back. Blocks of 4 KiB and more have
+/// pages of their own, smaller ones share pages with their like. Event pools also want the block inside a
+/// context's space: see Context::map_block.
 class HostArena {
  public:
   /// Both outlive it.
@@ -53,6 +55,8 @@ class HostArena {
   };
 
   Result<HostBlock> allocate_small(unsigned size_index);
+  HostBlock take_small(unsigned size_index) noexcept;
+  std::optional<HostPages> take_out(const HostBlock& block);
   Result<HostBlock> allocate_pages(std::uint64_t bytes);
 
   HostPool& pool_;

@@ -142,13 +142,24 @@ HostPiece::~HostPiece() {
   }
 }
 
+bool HostPiece::is_mapped_for(const DmaMap& dma) const noexcept {
+  const std::scoped_lock lock(boards_mutex_);
+  return std::any_of(boards_.begin(), boards_.end(),
+                     [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
+}
+
 Status HostPiece::map_for(DmaMap& dma) {
-  for (const BoardMapping& mapping : boards_) {
-    if (mapping.dma == &dma) {
-      return {};
-    }
+  if (is_mapped_for(dma)) {
+    return {};
   }
-  boards_.reserve(boards_.size() + 1);
+  const std::scoped_lock mapping(mapping_mutex_);
+  if (is_mapped_for(dma)) {
+    return {};
+  }
+  {
+    const std::scoped_lock lock(boards_mutex_);
+    boards_.reserve(boards_.size() + 1);
+  }
   const std::span host(host_, align_up(bytes_, dma.granule_bytes()));
   const bool by_file = file_.valid() && host.size() == bytes_;
   Result<Iova> iova = by_file ? dma.map_file(host, file_.get(), board::DmaAccess::read_write)
@@ -156,7 +167,8 @@ Status HostPiece::map_for(DmaMap& dma) {
   if (!iova.ok()) {
     return std::move(iova).error();
   }
-  boards_.push_back({&dma, *iova});
+  const std::scoped_lock lock(boards_mutex_);
+  boards_.push_back({&dma, *iova});  // for which there is room: only the holder of mapping_mutex_ adds
   return {};
 }
 
@@ -170,15 +182,28 @@ Status HostPiece::map_for_all(std::span<DmaMap* const> maps) {
 }
 
 void HostPiece::unmap_for(DmaMap& dma) noexcept {
-  const auto found = std::find_if(boards_.begin(), boards_.end(),
-                                  [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
-  if (found != boards_.end()) {
-    dma.unmap(found->iova, align_up(bytes_, dma.granule_bytes()));
-    boards_.erase(found);
+  std::optional<Iova> iova;
+  {
+    const std::scoped_lock lock(boards_mutex_);
+    const auto found = std::find_if(boards_.begin(), boards_.end(),
+                                    [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
+    if (found != boards_.end()) {
+      iova = found->iova;
+      boards_.erase(found);
+    }
+  }
+  if (iova) {
+    dma.unmap(*iova, align_up(bytes_, dma.granule_bytes()));
   }
 }
 
+std::size_t HostPiece::board_count() noexcept {
+  const std::scoped_lock lock(mapping_mutex_, boards_mutex_);
+  return boards_.size();
+}
+
 Iova HostPiece::iova(const DmaMap& dma) const noexcept {
+  const std::scoped_lock lock(boards_mutex_);
   for (const BoardMapping& mapping : boards_) {
     if (mapping.dma == &dma) {
       return mapping.iova;
@@ -187,20 +212,15 @@ Iova HostPiece::iova(const DmaMap& dma) const noexcept {
   return Iova{};
 }
 
-Status HostPool::add_slab() {
-  Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, piece_bytes, piece_bytes);
-  if (!piece.ok()) {
-    return std::move(piece).error();
-  }
+void HostPool::add_slab(std::unique_ptr<HostPiece> piece) {
   auto owners = std::make_unique<PageOwners>();
   const std::uint32_t slab = blocks_.add_slab();
   if (slab >= slabs_.size()) {
     slabs_.resize(slab + 1);
     owners_.resize(slab + 1);
   }
-  slabs_[slab] = std::move(*piece);
+  slabs_[slab] = std::move(piece);
   owners_[slab] = std::move(owners);
-  return {};
 }
 
 /// Clears what somebody else left in the block.
@@ -216,13 +236,11 @@ void HostPool::hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept 
   }
 }
 
-Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner) {
-  std::optional<BuddyBlock> block = blocks_.take(order);
+/// The caller holds the lock.
+std::optional<HostPages> HostPool::take_free_block(unsigned order, std::uint32_t owner) noexcept {
+  const std::optional<BuddyBlock> block = blocks_.take(order);
   if (!block) {
-    if (Status added = add_slab(); !added.ok()) {
-      return std::move(added).error();
-    }
-    block = blocks_.take(order);
+    return std::nullopt;
   }
   hand_over(*block, owner);
   if (block->slab == spare_slab_) {
@@ -233,31 +251,66 @@ Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner) {
                    false};
 }
 
-void HostPool::release_block(const HostPages& pages) noexcept {
+/// Nobody else sees the slab before the boards do, so nobody waits for its mapping who has room elsewhere.
+Result<HostPages> HostPool::take_from_new_slab(unsigned order, std::uint32_t owner,
+                                               std::span<DmaMap* const> maps) {
+  Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, piece_bytes, piece_bytes);
+  if (!piece.ok()) {
+    return std::move(piece).error();
+  }
+  if (Status mapped = (*piece)->map_for_all(maps); !mapped.ok()) {
+    return std::move(mapped).error();
+  }
+  (*piece)->close_file();
+  const std::scoped_lock lock(mutex_);
+  if (std::optional<HostPages> pages = take_free_block(order, owner)) {
+    return *pages;  // given back meanwhile: the new slab, of which nobody would have a page, goes
+  }
+  add_slab(std::move(*piece));
+  return *take_free_block(order, owner);
+}
+
+Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps) {
+  const auto take_free = [&] {
+    const std::scoped_lock lock(mutex_);
+    return take_free_block(order, owner);
+  };
+  if (std::optional<HostPages> pages = take_free()) {
+    return *pages;
+  }
+  const std::scoped_lock growing(growing_mutex_);
+  if (std::optional<HostPages> pages = take_free()) {
+    return *pages;  // of the slab that was waited for, or given back meanwhile
+  }
+  return take_from_new_slab(order, owner, maps);
+}
+
+/// A slab that is not to be kept is the caller's, to end it without the lock.
+std::unique_ptr<HostPiece> HostPool::release_block(const HostPages& pages) noexcept {
+  const std::scoped_lock lock(mutex_);
   if (!blocks_.release(pages.block)) {
-    return;
+    return {};
   }
   if (spare_slab_ != AddressRange::no_slab && spare_slab_ != pages.block.slab) {
     blocks_.remove_slab(pages.block.slab);
-    slabs_[pages.block.slab].reset();
     owners_[pages.block.slab].reset();
-    return;
+    return std::move(slabs_[pages.block.slab]);
   }
   spare_slab_ = pages.block.slab;
+  return {};
 }
 
 Result<HostPages> HostPool::take_small(std::uint64_t whole, std::uint64_t alignment,
                                        std::span<DmaMap* const> maps, std::uint32_t owner) {
-  const std::scoped_lock lock(mutex_);
-  Result<HostPages> pages = take_block(buddy_order(whole, std::max(alignment, small_page_bytes)), owner);
+  Result<HostPages> pages =
+      take_block(buddy_order(whole, std::max(alignment, small_page_bytes)), owner, maps);
   if (!pages.ok()) {
     return pages;
   }
   if (Status mapped = pages->piece->map_for_all(maps); !mapped.ok()) {
-    release_block(*pages);
+    release(*pages);
     return std::move(mapped).error();
   }
-  pages->piece->close_file();
   return pages;
 }
 
@@ -293,11 +346,11 @@ Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment, s
 
 void HostPool::release(const HostPages& pages) noexcept {
   std::unique_ptr<HostPiece> gone;  // ends without the lock
-  const std::scoped_lock lock(mutex_);
   if (!pages.whole_piece) {
-    release_block(pages);
+    gone = release_block(pages);
     return;
   }
+  const std::scoped_lock lock(mutex_);
   const auto found = std::find_if(large_.begin(), large_.end(), [&](const std::unique_ptr<HostPiece>& piece) {
     return piece.get() == pages.piece;
   });
@@ -326,10 +379,7 @@ UniqueFd HostPool::take_file(const HostPages& pages) noexcept {
   return file;
 }
 
-std::size_t HostPool::board_count(const HostPages& pages) noexcept {
-  const std::scoped_lock lock(mutex_);
-  return pages.piece->board_count();
-}
+std::size_t HostPool::board_count(const HostPages& pages) noexcept { return pages.piece->board_count(); }
 
 void HostPool::forget_board(DmaMap& dma) noexcept {
   const std::scoped_lock lock(mutex_);

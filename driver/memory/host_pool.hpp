@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/address_window.hpp"
+#include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/buddy_pages.hpp"
 
 namespace datum {
@@ -22,7 +24,8 @@ namespace datum {
 class DmaMap;
 
 /// One mapping of a memfd at a range of the window, and the addresses at which boards see it. Unmaps
-/// everywhere when it is destroyed.
+/// everywhere when it is destroyed. Any thread may map it for boards and ask for addresses; its file is for
+/// one thread at a time, unless said otherwise.
 class HostPiece {
  public:
   /// `bytes` is a multiple of 4 KiB. Contents are zero. The file stays open until close_file, to be mapped
@@ -36,7 +39,8 @@ class HostPiece {
   HostPiece(const HostPiece&) = delete;
   HostPiece& operator=(const HostPiece&) = delete;
 
-  /// Makes the piece visible to the board of `dma` if it is not. out_of_host_memory with limit and cure.
+  /// Makes the piece visible to the board of `dma` if it is not; only then it may wait, for the kernel and
+  /// for others that map the piece. out_of_host_memory with limit and cure.
   Status map_for(DmaMap& dma);
   /// For each in turn, until one refuses.
   Status map_for_all(std::span<DmaMap* const> maps);
@@ -48,8 +52,8 @@ class HostPiece {
   /// The board is about to go.
   void unmap_for(DmaMap& dma) noexcept;
 
-  /// Boards that see the piece.
-  [[nodiscard]] std::size_t board_count() const noexcept { return boards_.size(); }
+  /// Boards that see the piece. Waits for those that are about to see it.
+  [[nodiscard]] std::size_t board_count() noexcept;
 
   [[nodiscard]] bool has_file() const noexcept { return shareable_ && file_.valid(); }
 
@@ -74,6 +78,7 @@ class HostPiece {
 
   explicit HostPiece(AddressWindow& window) : window_(window) {}
 
+  [[nodiscard]] bool is_mapped_for(const DmaMap& dma) const noexcept;
   Status build(std::uint64_t bytes, std::uint64_t alignment, bool shareable);
   Status place(std::uint64_t bytes, std::uint64_t alignment);
   Status map();
@@ -85,7 +90,9 @@ class HostPiece {
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
   bool shareable_ = false;
-  UniqueFd file_;  ///< until it is closed: the piece's bytes, cannot shrink
+  UniqueFd file_;             ///< until it is closed: the piece's bytes, cannot shrink
+  std::mutex mapping_mutex_;  ///< held while the kernel maps the piece for a board
+  mutable BriefMutex boards_mutex_;
   std::vector<BoardMapping> boards_;
 };
 
@@ -104,7 +111,8 @@ struct HostPages {
 };
 
 /// Up to 1 MiB out of shared pieces of 2 MiB, so that little lockable memory goes far; above, a piece of its
-/// own. Kernel calls only when a piece comes or goes. Thread safe.
+/// own. Kernel calls only when a piece comes or goes. Thread safe. While the kernel maps a shared piece, who
+/// finds pages in another one goes on, and so does who gives pages back; who needs a new one waits for this.
 class HostPool {
  public:
   static constexpr std::uint64_t piece_bytes = large_page_bytes;
@@ -138,14 +146,17 @@ class HostPool {
   Result<HostPages> take_small(std::uint64_t whole, std::uint64_t alignment, std::span<DmaMap* const> maps,
                                std::uint32_t owner);
   Result<HostPages> take_large(std::uint64_t whole, std::uint64_t alignment, std::span<DmaMap* const> maps);
-  Result<HostPages> take_block(unsigned order, std::uint32_t owner);
-  Status add_slab();
+  Result<HostPages> take_block(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps);
+  Result<HostPages> take_from_new_slab(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps);
+  [[nodiscard]] std::optional<HostPages> take_free_block(unsigned order, std::uint32_t owner) noexcept;
+  void add_slab(std::unique_ptr<HostPiece> piece);
   void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept;
-  void release_block(const HostPages& pages) noexcept;
+  [[nodiscard]] std::unique_ptr<HostPiece> release_block(const HostPages& pages) noexcept;
   [[nodiscard]] bool may_keep_file() const noexcept;
 
   AddressWindow& window_;
-  std::mutex mutex_;
+  std::mutex growing_mutex_;  ///< before mutex_: held while a slab is made, its mapping for boards included
+  std::mutex mutex_;          ///< of all below; no mapping is made under it
   BuddyPages blocks_;
   std::vector<std::unique_ptr<HostPiece>> slabs_;  ///< by slab number of `blocks_`
   std::vector<std::unique_ptr<HostPiece>> large_;

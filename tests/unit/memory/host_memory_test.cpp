@@ -107,6 +107,105 @@ TEST_F(HostMemory,
   pool_.forget_board(slow_dma);
 }
 
+TEST_F(HostMemory,
+       given_a_shared_piece_that_the_kernel_is_slow_to_map_when_others_find_pages_elsewhere_then_they_go_on) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  DmaMap* const maps[] = {&slow_dma};
+  const HostPages held = *pool_.take(mib, 1, maps);  // half of the first piece
+  const HostPages half_of_the_rest = *pool_.take(mib / 2, 1, maps);
+  slow.hold();
+  std::optional<HostPages> second;
+  std::thread stuck([&] { second = *pool_.take(mib, 1, maps); });  // for which the first piece has no room
+  slow.wait_until_one_is_held();
+  const HostPages small = *pool_.take(4096, 1, maps);
+  EXPECT_EQ(small.piece, held.piece);
+  EXPECT_NE(raw(small.iova(slow_dma)), 0U);
+  EXPECT_EQ(pool_.board_count(small), 1U);
+  pool_.release(small);
+  EXPECT_FALSE(second.has_value());
+  slow.let_go();
+  stuck.join();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_NE(second->piece, held.piece);
+  EXPECT_NE(raw(second->iova(slow_dma)), 0U);
+  for (const HostPages& pages : {*second, half_of_the_rest, held}) {
+    pool_.release(pages);
+  }
+  pool_.forget_board(slow_dma);
+}
+
+TEST_F(HostMemory, given_room_that_comes_back_while_a_shared_piece_is_mapped_then_it_is_used) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  DmaMap* const maps[] = {&slow_dma};
+  const HostPages first = *pool_.take(mib, 1, maps);
+  const HostPages second = *pool_.take(mib, 1, maps);
+  slow.hold();
+  std::optional<HostPages> third;
+  std::thread stuck([&] { third = *pool_.take(mib, 1, maps); });
+  slow.wait_until_one_is_held();
+  pool_.release(second);  // comes back, too
+  slow.let_go();
+  stuck.join();
+  ASSERT_TRUE(third.has_value());
+  EXPECT_EQ(third->host, second.host);
+  pool_.release(*third);
+  pool_.release(first);
+  pool_.forget_board(slow_dma);
+}
+
+TEST_F(HostMemory,
+       given_a_board_that_the_kernel_is_slow_to_map_a_shared_piece_for_when_another_uses_it_then_it_goes_on) {
+  const std::unique_ptr<Board> other = test::open_model("memory=64M");
+  test::HeldFunction slow(other->function());
+  DmaMap slow_dma(slow);
+  const HostPages quick = *take(4096);
+  slow.hold();
+  std::optional<HostPages> second;
+  std::thread stuck([&] {
+    DmaMap* const maps[] = {&slow_dma};
+    second = *pool_.take(4096, 1, maps);
+  });
+  slow.wait_until_one_is_held();
+  const HostPages another = *take(4096);
+  EXPECT_EQ(another.piece, quick.piece);
+  EXPECT_EQ(raw(another.iova(dma_)) - raw(quick.iova(dma_)),
+            static_cast<std::uint64_t>(another.host - quick.host));
+  EXPECT_FALSE(second.has_value());
+  slow.let_go();
+  stuck.join();
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->piece, quick.piece) << "one piece for both boards";
+  EXPECT_EQ(pool_.board_count(quick), 2U);
+  for (const HostPages& pages : {*second, another, quick}) {
+    pool_.release(pages);
+  }
+  pool_.forget_board(slow_dma);
+}
+
+TEST_F(HostMemory, given_threads_that_want_more_than_there_is_at_once_then_one_of_them_makes_it_for_all) {
+  test::HeldFunction slow(board_->function());
+  DmaMap slow_dma(slow);
+  DmaMap* const maps[] = {&slow_dma};
+  slow.hold();
+  std::vector<HostPages> taken(8);
+  std::vector<std::thread> threads;
+  for (HostPages& pages : taken) {
+    threads.emplace_back([&] { pages = *pool_.take(4096, 1, maps); });
+  }
+  slow.wait_until_one_is_held();
+  slow.let_go();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  for (const HostPages& pages : taken) {
+    EXPECT_EQ(pages.piece, taken.front().piece) << "2 MiB of locked memory, not 16";
+    pool_.release(pages);
+  }
+  pool_.forget_board(slow_dma);
+}
+
 TEST_F(HostMemory, given_an_alignment_then_host_addresses_have_it) {
   for (std::uint64_t alignment = 4096; alignment <= 64 * mib; alignment *= 2) {
     const HostPages pages = *take(4096, alignment);
