@@ -69,7 +69,8 @@ TEST_P(ResetContract, a_function_reset_ends_work_in_flight_and_keeps_mappings) {
 }
 
 TEST_P(ResetContract, a_hot_reset_works_too_and_interrupts_still_come) {
-  ASSERT_TRUE(function().reset(board::ResetKind::hot));
+  const Status status = function().reset(board::ResetKind::hot);
+  ASSERT_TRUE(status) << status.error().message;
   TestRing ring(driver(), 2, 4, {space});
   ring.push(plain_descriptor(hw::Opcode::nop).set_flag_interrupt(true));
   ring.ring_doorbell();
