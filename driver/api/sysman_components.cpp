@@ -1,6 +1,5 @@
-// Management interface: what a board does not have. No register tells of engines' activity, temperatures,
-// power or clocks, so each list is empty, and the functions of those components answer
-// UNSUPPORTED_FEATURE.
+// Management interface: what a board does not have. No register tells of temperatures, power or clocks,
+// so each list is empty, and the functions of those components answer UNSUPPORTED_FEATURE.
 #include "driver/api/sysman_lookup.hpp"
 #include "driver/api/tables/entry_points.hpp"
 #include "driver/object/device.hpp"
@@ -21,10 +20,6 @@ ze_result_t give_none(zes_device_handle_t handle, uint32_t* count) {
 
 ze_result_t zesDeviceEnumDiagnosticTestSuites(zes_device_handle_t hDevice, uint32_t* pCount,
                                               zes_diag_handle_t*) {
-  return give_none(hDevice, pCount);
-}
-
-ze_result_t zesDeviceEnumEngineGroups(zes_device_handle_t hDevice, uint32_t* pCount, zes_engine_handle_t*) {
   return give_none(hDevice, pCount);
 }
 

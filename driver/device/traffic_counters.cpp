@@ -10,19 +10,24 @@ namespace {
 constexpr std::uint64_t beat_bytes = 64;  // of the board contract's data buses
 constexpr std::uint64_t us_per_second = 1'000'000;
 
+constexpr std::uint16_t version_with_busy_time = 2;  // minor
+
+std::uint64_t to_us(const Board& board, std::uint64_t ticks) {
+  const std::uint64_t hz = board.capabilities().timer_hz;
+  return ticks / hz * us_per_second + ticks % hz * us_per_second / hz;
+}
+
+/// All ones is what a board that is gone answers, and no count that could be reached.
+Status check_count(Board& board, std::uint64_t count) { return count == ~0ULL ? board.health() : Status{}; }
+
 Result<TrafficCounters> read_counters(Board& board, std::uint64_t reads, std::uint64_t writes) {
   const std::uint64_t read_beats = board.read64(reads);
   const std::uint64_t written_beats = board.read64(writes);
   const std::uint64_t ticks = board.read_timer();
-  // All ones is what a board that is gone answers, and no count that could be reached.
-  if (read_beats == ~0ULL) {
-    if (Status alive = board.health(); !alive) {
-      return std::move(alive).error();
-    }
+  if (Status alive = check_count(board, read_beats); !alive) {
+    return std::move(alive).error();
   }
-  const std::uint64_t hz = board.capabilities().timer_hz;
-  return TrafficCounters{read_beats * beat_bytes, written_beats * beat_bytes,
-                         ticks / hz * us_per_second + ticks % hz * us_per_second / hz};
+  return TrafficCounters{read_beats * beat_bytes, written_beats * beat_bytes, to_us(board, ticks)};
 }
 
 }  // namespace
@@ -33,6 +38,19 @@ Result<TrafficCounters> host_traffic(Board& board) {
 
 Result<TrafficCounters> dram_traffic(Board& board) {
   return read_counters(board, hw::perf_dram_reads, hw::perf_dram_writes);
+}
+
+bool counts_busy_time(Board& board) noexcept {
+  return hw::VersionRegister{board.capabilities().version}.minor() >= version_with_busy_time;
+}
+
+Result<EngineActivity> engine_activity(Board& board) {
+  const std::uint64_t busy = board.read64(hw::perf_busy_ticks);
+  const std::uint64_t ticks = board.read_timer();
+  if (Status alive = check_count(board, busy); !alive) {
+    return std::move(alive).error();
+  }
+  return EngineActivity{to_us(board, busy), to_us(board, ticks)};
 }
 
 }  // namespace datum

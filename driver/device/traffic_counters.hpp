@@ -1,4 +1,4 @@
-// What the board's performance counters say about its links to host and memory.
+// What the board's performance counters say about its links to host and memory, and about its work.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,16 @@ struct TrafficCounters {
 Result<TrafficCounters> host_traffic(Board& board);
 /// Memory of ordinal 0. device_lost: the board does not answer.
 Result<TrafficCounters> dram_traffic(Board& board);
+
+/// Since the board's reset.
+struct EngineActivity {
+  std::uint64_t busy_us = 0;  ///< in which some DMA channel executed a descriptor; a wait executes nothing
+  std::uint64_t at_us = 0;    ///< the board's timebase
+};
+
+/// Whether the board counts its busy time: since version 1.2 of its registers.
+bool counts_busy_time(Board& board) noexcept;
+/// device_lost: the board does not answer.
+Result<EngineActivity> engine_activity(Board& board);
 
 }  // namespace datum

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "driver/command/ring_scheduler.hpp"
+#include "driver/device/traffic_counters.hpp"
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
@@ -81,6 +82,19 @@ Status Device::build() {
     return std::move(rings).error();
   }
   rings_ = std::move(*rings);
+  if (Status registered = register_handles(); !registered.ok()) {
+    return registered;
+  }
+  Result<HandleSlot*> slot = register_handle(ObjectType::device, this);
+  if (!slot.ok()) {
+    return std::move(slot).error();
+  }
+  handle_ = *slot;
+  return {};
+}
+
+/// Of what the management interface tells about.
+Status Device::register_handles() {
   for (unsigned ordinal = 0; ordinal < memory_count(); ++ordinal) {
     Result<HandleSlot*> slot = register_handle(ObjectType::sysman_memory, &heap(ordinal));
     if (!slot.ok()) {
@@ -95,11 +109,13 @@ Status Device::build() {
     }
     sysman_errors_[index] = *slot;
   }
-  Result<HandleSlot*> slot = register_handle(ObjectType::device, this);
-  if (!slot.ok()) {
-    return std::move(slot).error();
+  if (counts_busy_time(*board_)) {
+    Result<HandleSlot*> slot = register_handle(ObjectType::sysman_engines, board_.get());
+    if (!slot.ok()) {
+      return std::move(slot).error();
+    }
+    sysman_engines_ = *slot;
   }
-  handle_ = *slot;
   return {};
 }
 
@@ -134,6 +150,7 @@ Device::~Device() {
   for (HandleSlot* slot : sysman_errors_) {
     unregister_handle(slot);
   }
+  unregister_handle(sysman_engines_);
   rings_.reset();
   driver_space_.reset();
   arena_.reset();

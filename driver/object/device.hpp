@@ -76,6 +76,9 @@ class Device {
 
   [[nodiscard]] HandleSlot* sysman_errors(unsigned index) noexcept { return sysman_errors_[index]; }
 
+  /// Its DMA channels; null where the board does not count how long they work.
+  [[nodiscard]] HandleSlot* sysman_engines() noexcept { return sysman_engines_; }
+
   /// Queues of the one queue group: an index is below this.
   [[nodiscard]] unsigned queue_count() const noexcept;
 
@@ -112,6 +115,7 @@ class Device {
   Device(Driver& driver, std::unique_ptr<Board> board, unsigned index);
   Status build();
   Status build_driver_space();
+  Status register_handles();
 
   Driver& driver_;
   std::unique_ptr<Board> board_;
@@ -135,6 +139,7 @@ class Device {
   std::array<HandleSlot*, 2> sysman_memories_{};
   std::array<ErrorSet, 2> error_sets_;
   std::array<HandleSlot*, 2> sysman_errors_{};
+  HandleSlot* sysman_engines_ = nullptr;
   HandleSlot* handle_ = nullptr;
 };
 

@@ -24,6 +24,7 @@ enum class ObjectType : std::uint32_t {
   image,
   sysman_memory,
   sysman_errors,
+  sysman_engines,
 };
 
 /// What a handle points to: the loader reads `ddi` through it (extension ZE_extension_driver_ddi_handles).

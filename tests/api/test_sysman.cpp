@@ -316,7 +316,6 @@ void expect_none(zes_device_handle_t device,
 
 TEST_F(Sysman, given_components_that_the_board_lacks_when_enumerated_then_there_are_none) {
   const zes_device_handle_t device = devices_.front();
-  expect_none(device, zesDeviceEnumEngineGroups, "engine groups");
   expect_none(device, zesDeviceEnumTemperatureSensors, "temperature sensors");
   expect_none(device, zesDeviceEnumFrequencyDomains, "frequency domains");
   expect_none(device, zesDeviceEnumPowerDomains, "power domains");

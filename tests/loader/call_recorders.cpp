@@ -205,6 +205,9 @@ namespace datum::api {
 [[gnu::weak]] ze_result_t zesDeviceEnumEnabledVFExp(zes_device_handle_t, uint32_t*, zes_vf_handle_t*) { return test::record_call<ze_result_t>("zesDeviceEnumEnabledVFExp"); }
 [[gnu::weak]] ze_result_t zesDriverGet(uint32_t*, zes_driver_handle_t*) { return test::record_call<ze_result_t>("zesDriverGet"); }
 [[gnu::weak]] ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t, zes_uuid_t, zes_device_handle_t*, ze_bool_t*, uint32_t*) { return test::record_call<ze_result_t>("zesDriverGetDeviceByUuidExp"); }
+[[gnu::weak]] ze_result_t zesEngineGetProperties(zes_engine_handle_t, zes_engine_properties_t*) { return test::record_call<ze_result_t>("zesEngineGetProperties"); }
+[[gnu::weak]] ze_result_t zesEngineGetActivity(zes_engine_handle_t, zes_engine_stats_t*) { return test::record_call<ze_result_t>("zesEngineGetActivity"); }
+[[gnu::weak]] ze_result_t zesEngineGetActivityExt(zes_engine_handle_t, uint32_t*, zes_engine_stats_t*) { return test::record_call<ze_result_t>("zesEngineGetActivityExt"); }
 [[gnu::weak]] ze_result_t zesMemoryGetProperties(zes_mem_handle_t, zes_mem_properties_t*) { return test::record_call<ze_result_t>("zesMemoryGetProperties"); }
 [[gnu::weak]] ze_result_t zesMemoryGetState(zes_mem_handle_t, zes_mem_state_t*) { return test::record_call<ze_result_t>("zesMemoryGetState"); }
 [[gnu::weak]] ze_result_t zesMemoryGetBandwidth(zes_mem_handle_t, zes_mem_bandwidth_t*) { return test::record_call<ze_result_t>("zesMemoryGetBandwidth"); }

@@ -253,6 +253,11 @@ ze_result_t zesDriverGet(uint32_t* pCount, zes_driver_handle_t* phDrivers);
 // Sysman, DriverExp
 ze_result_t zesDriverGetDeviceByUuidExp(zes_driver_handle_t hDriver, zes_uuid_t uuid, zes_device_handle_t* phDevice, ze_bool_t* onSubdevice, uint32_t* subdeviceId);
 
+// Sysman, Engine
+ze_result_t zesEngineGetProperties(zes_engine_handle_t hEngine, zes_engine_properties_t* pProperties);
+ze_result_t zesEngineGetActivity(zes_engine_handle_t hEngine, zes_engine_stats_t* pStats);
+ze_result_t zesEngineGetActivityExt(zes_engine_handle_t hEngine, uint32_t* pCount, zes_engine_stats_t* pStats);
+
 // Sysman, Memory
 ze_result_t zesMemoryGetProperties(zes_mem_handle_t hMemory, zes_mem_properties_t* pProperties);
 ze_result_t zesMemoryGetState(zes_mem_handle_t hMemory, zes_mem_state_t* pState);

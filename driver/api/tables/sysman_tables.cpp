@@ -142,9 +142,9 @@ constexpr zes_frequency_dditable_t zes_frequency_table = {
 };
 
 constexpr zes_engine_dditable_t zes_engine_table = {
-    .pfnGetProperties = unsupported<zes_pfnEngineGetProperties_t, "zesEngineGetProperties">,
-    .pfnGetActivity = unsupported<zes_pfnEngineGetActivity_t, "zesEngineGetActivity">,
-    .pfnGetActivityExt = unsupported<zes_pfnEngineGetActivityExt_t, "zesEngineGetActivityExt">,
+    .pfnGetProperties = guarded<&datum::api::zesEngineGetProperties, "zesEngineGetProperties(hEngine, pProperties)">,
+    .pfnGetActivity = guarded<&datum::api::zesEngineGetActivity, "zesEngineGetActivity(hEngine, pStats)">,
+    .pfnGetActivityExt = guarded<&datum::api::zesEngineGetActivityExt, "zesEngineGetActivityExt(hEngine, pCount, pStats)">,
 };
 
 constexpr zes_standby_dditable_t zes_standby_table = {
