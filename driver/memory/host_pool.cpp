@@ -16,6 +16,7 @@
 #include <datum/base/memory_file.hpp>
 
 #include "driver/device/limits.hpp"
+#include "driver/memory/control_group.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/host_limits.hpp"
 #include "driver/memory/ipc_handle.hpp"
@@ -40,8 +41,17 @@ std::uint64_t available_bytes() noexcept {
   return kib * 1024;
 }
 
+/// The kernel gives all pages of the file now. 0, or an errno.
+int commit_file(int fd, std::uint64_t bytes) noexcept {
+  int error = 0;
+  do {
+    error = ::fallocate(fd, 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  } while (error == EINTR);
+  return error;
+}
+
 /// Cannot shrink or grow. A file that may be shared one day bears the name of such.
-Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
+Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable, bool committed) {
   std::string name = "datum-host";
   if (shareable) {
     Result<IpcToken> token = make_ipc_token();
@@ -52,6 +62,9 @@ Result<UniqueFd> make_file(std::uint64_t bytes, bool shareable) {
   }
   UniqueFd file = make_memory_file(name.c_str());
   int error = file.valid() ? resize_memory_file(file.get(), bytes) : errno;
+  if (error == 0 && committed) {
+    error = commit_file(file.get(), bytes);
+  }
   if (error == 0 && ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     error = errno;
   }
@@ -82,10 +95,14 @@ Status HostPiece::build(std::uint64_t bytes, std::uint64_t alignment, bool share
                         "free memory of the machine, or ask for less");
     }
   }
+  const Result<bool> at_once = control_groups().admit(bytes);
+  if (!at_once.ok()) {
+    return at_once.error();
+  }
   if (Status placed = place(bytes, alignment); !placed.ok()) {
     return placed;
   }
-  Result<UniqueFd> made = make_file(bytes, shareable);
+  Result<UniqueFd> made = make_file(bytes, shareable, *at_once);
   if (!made.ok()) {
     return std::move(made).error();
   }

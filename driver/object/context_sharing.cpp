@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/memory/control_group.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/imported_memory.hpp"
@@ -331,6 +332,9 @@ Result<UniqueFd> Context::move_host(MemoryBacking& backing, const Allocation& al
   Result<IpcToken> token = make_ipc_token();
   if (!token.ok()) {
     return std::move(token).error();
+  }
+  if (const Result<bool> room = control_groups().admit(allocation.span_bytes()); !room.ok()) {
+    return room.error();
   }
   Result<UniqueFd> file = make_shared_file(SharedKind::host, *token, allocation.span_bytes());
   if (!file.ok()) {
