@@ -95,6 +95,15 @@ ze_result_t check_handle_type(ze_ipc_mem_handle_type_flags_t flags) {
                       "there is no fabric: IPC handles are good on this machine only");
 }
 
+/// The exporter's, save that the caller's bias counts before the exporter's.
+PageRights rights_of(const OpenedFile& file, ze_ipc_memory_flags_t flags) noexcept {
+  PageRights rights = file.rights;
+  if (flags != 0) {
+    rights.cache_policy = static_cast<std::uint8_t>(flags);  // the same bits: cached 1, uncached 2
+  }
+  return rights;
+}
+
 }  // namespace
 
 ze_result_t zeMemGetIpcHandle(ze_context_handle_t hContext, const void* ptr,
@@ -147,10 +156,11 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
   if (!file.ok()) {
     return answer(file.error());
   }
+  const PageRights rights = rights_of(*file, flags);
   Result<void*> pointer =
       file->identity.kind == SharedKind::range
-          ? context->import_range(*device, *file)
-          : context->import_file(*device, file->fd.get(), file->identity, file->size_bytes);
+          ? context->import_range(*device, *file, rights)
+          : context->import_file(*device, file->fd.get(), file->identity, file->size_bytes, rights);
   if (!pointer.ok()) {
     return answer(pointer.error());
   }

@@ -33,6 +33,12 @@ std::uint8_t cache_policy_of(ze_device_mem_alloc_flags_t device_flags, ze_host_m
   return static_cast<std::uint8_t>((device_flags & device_bias) | (host_flags & bias_flags));
 }
 
+/// What the board may do with host-resident memory: MEM_READ_ONLY is of host and of shared allocations.
+PageRights rights_of(ze_device_mem_alloc_flags_t device_flags, ze_host_mem_alloc_flags_t host_flags) {
+  return {.writable = (host_flags & ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY) == 0,
+          .cache_policy = cache_policy_of(device_flags, host_flags)};
+}
+
 ze_result_t check_device_flags(ze_device_mem_alloc_flags_t flags) {
   return flags <= known_device_flags
              ? ZE_RESULT_SUCCESS
@@ -208,12 +214,12 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                   "only memory 0 of the board can be external memory");
   }
-  if (wishes.import_fd) {
-    return give(
-        context->import_external(device, *wishes.import_fd, wishes.external_types, size, alignment, false),
-        pptr);
-  }
   const std::uint8_t policy = cache_policy_of(device_desc->flags, 0);
+  if (wishes.import_fd) {
+    return give(context->import_external(device, *wishes.import_fd, wishes.external_types, size, alignment,
+                                         {.cache_policy = policy}),
+                pptr);
+  }
   Result<void*> made = context->allocate_device(*device, device_desc->ordinal, size, alignment, policy);
   return give(wishes.to_export ? context->make_exportable(std::move(made), wishes.external_types)
                                : std::move(made),
@@ -238,20 +244,19 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
                                          [&] { return read_descriptor(*host_desc, false, wishes); },
                                          [&] { return check_limit(size, context->devices(), wishes); },
                                          [&] { return check_external(wishes, context->devices()); });
-  const bool read_only = (host_desc->flags & ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY) != 0;
+  const PageRights rights = rights_of(0, host_desc->flags);
   if (code != ZE_RESULT_SUCCESS) {
     return code;
   }
   if (wishes.system_memory != nullptr) {
-    return import_system_memory(*context, *wishes.system_memory, size, alignment, read_only, pptr);
+    return import_system_memory(*context, *wishes.system_memory, size, alignment, !rights.writable, pptr);
   }
   if (wishes.import_fd) {
-    return give(context->import_external(nullptr, *wishes.import_fd, wishes.external_types, size, alignment,
-                                         read_only),
-                pptr);
+    return give(
+        context->import_external(nullptr, *wishes.import_fd, wishes.external_types, size, alignment, rights),
+        pptr);
   }
-  Result<void*> made =
-      context->allocate_host(size, alignment, read_only, cache_policy_of(0, host_desc->flags));
+  Result<void*> made = context->allocate_host(size, alignment, !rights.writable, rights.cache_policy);
   return give(wishes.to_export ? context->make_exportable(std::move(made), wishes.external_types)
                                : std::move(made),
               pptr);
@@ -291,7 +296,7 @@ ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_a
   return code != ZE_RESULT_SUCCESS
              ? code
              : give(context->allocate_shared(device, size, alignment,
-                                             cache_policy_of(device_desc->flags, host_desc->flags)),
+                                             rights_of(device_desc->flags, host_desc->flags)),
                     pptr);
 }
 

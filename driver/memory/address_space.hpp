@@ -10,7 +10,7 @@
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
-#include "driver/memory/page_kind.hpp"
+#include "driver/memory/page_rights.hpp"
 #include "driver/memory/page_run.hpp"
 
 namespace datum {

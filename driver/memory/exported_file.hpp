@@ -81,6 +81,11 @@ class ExportedFile {
 
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }  ///< as allocated
 
+  /// What boards of the exporter may do with the memory, for whoever opens a handle.
+  void set_rights(PageRights rights) noexcept { rights_ = rights; }
+
+  [[nodiscard]] PageRights rights() const noexcept { return rights_; }
+
   /// Zeroes what the file holds behind the allocation's last byte. Nobody else has the file yet.
   void clear_tail() const noexcept;
 
@@ -108,6 +113,7 @@ class ExportedFile {
   ExternalTypes offered_;
   SharedFileIdentity identity_;
   std::uint64_t size_bytes_;
+  PageRights rights_{};
 };
 
 }  // namespace datum

@@ -55,7 +55,8 @@ BrokerAddress ExportTable::broker_address() {
 
 void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile> file) {
   const IpcToken token = file->identity().token;
-  const IpcHandle handle{file->fd(), IpcHints{file->identity(), file->size_bytes(), broker_address()}};
+  const IpcHandle handle{file->fd(),
+                         IpcHints{file->identity(), file->size_bytes(), broker_address(), file->rights()}};
   std::shared_ptr<ExportedFile> shared = std::move(file);
   const std::scoped_lock lock(mutex_);
   const auto place = files_.try_emplace(allocation_id).first;

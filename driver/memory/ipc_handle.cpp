@@ -31,7 +31,7 @@ struct Wire {
   std::int32_t fd = -1;
   std::uint32_t magic = 0;
   std::uint8_t kind = 0;
-  std::uint8_t event_flags = 0;  // of a counter, as the scopes
+  std::uint8_t flags = 0;  // of a counter the event's, as the scopes; of memory its rights
   std::uint8_t signal_scope = 0;
   std::uint8_t wait_scope = 0;
   std::int32_t process = 0;
@@ -47,6 +47,24 @@ static_assert(sizeof(Wire) == sizeof(IpcHandleBytes) && std::has_unique_object_r
 Error not_ours(int fd, std::string_view why) {
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("descriptor {} is not memory that Datum shares: {}", fd, why));
+}
+
+// The rights as they travel: the bias in the low bits.
+constexpr std::uint8_t cache_policy_bits = 0x7;
+constexpr std::uint8_t read_only_bit = 0x8;
+
+std::uint8_t flags_of(PageRights rights) noexcept {
+  return static_cast<std::uint8_t>((rights.cache_policy & cache_policy_bits) |
+                                   (rights.writable ? 0 : read_only_bit));
+}
+
+PageRights rights_in(std::uint8_t flags) noexcept {
+  return {.writable = (flags & read_only_bit) == 0,
+          .cache_policy = static_cast<std::uint8_t>(flags & cache_policy_bits)};
+}
+
+constexpr bool has_rights(SharedKind kind) noexcept {
+  return kind == SharedKind::device || kind == SharedKind::host;
 }
 
 int hex_value(char digit) noexcept {
@@ -175,10 +193,11 @@ IpcHandleBytes encode(const IpcHandle& handle) noexcept {
     wire.kind = static_cast<std::uint8_t>(handle.hints->file.kind);
     wire.process = handle.hints->broker.process;
     wire.size_or_value = handle.hints->size_bytes;
+    wire.flags = has_rights(handle.hints->file.kind) ? flags_of(handle.hints->rights) : std::uint8_t{0};
     if (handle.hints->file.kind == SharedKind::counter) {
       const SharedEventPoint& point = handle.hints->point;
       wire.size_or_value = point.value;
-      wire.event_flags = point.flags;
+      wire.flags = point.flags;
       wire.signal_scope = point.signal_scope;
       wire.wait_scope = point.wait_scope;
     }
@@ -202,16 +221,19 @@ Result<IpcHandle> decode_ipc_handle(const IpcHandleBytes& bytes) {
   }
   const bool known_kind = wire.kind != 0 && wire.kind <= kind_letters.size();
   const bool counter = wire.kind == static_cast<std::uint8_t>(SharedKind::counter);
-  const bool of_event = (wire.event_flags | wire.signal_scope | wire.wait_scope) != 0;
+  const auto kind = static_cast<SharedKind>(wire.kind);
+  const unsigned known_flags = has_rights(kind) ? cache_policy_bits | read_only_bit : 0U;
+  const bool of_event = (wire.signal_scope | wire.wait_scope) != 0 || (wire.flags & ~known_flags) != 0;
   if (wire.magic != handle_magic || !known_kind || (!counter && (wire.size_or_value == 0 || of_event))) {
     return make_error(ErrorCode::invalid_argument, "these bytes are no IPC handle of Datum's memory");
   }
   IpcHints hints;
-  hints.file = {static_cast<SharedKind>(wire.kind), {wire.token}, 0, wire.file_system, wire.inode};
+  hints.file = {kind, {wire.token}, 0, wire.file_system, wire.inode};
   if (counter) {
-    hints.point = {wire.size_or_value, wire.event_flags, wire.signal_scope, wire.wait_scope};
+    hints.point = {wire.size_or_value, wire.flags, wire.signal_scope, wire.wait_scope};
   } else {
     hints.size_bytes = wire.size_or_value;
+    hints.rights = rights_in(wire.flags);
   }
   hints.broker = {wire.process, wire.broker};
   handle.hints = hints;

@@ -12,6 +12,8 @@
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
+#include "driver/memory/page_rights.hpp"
+
 namespace datum {
 
 /// Identity of one exported file: random, so that nobody guesses one and none comes twice.
@@ -87,6 +89,7 @@ struct IpcHints {
   SharedFileIdentity file;       ///< but for `bytes`, which is not sent
   std::uint64_t size_bytes = 0;  ///< as the exporter allocated them; of a counter not sent
   BrokerAddress broker;
+  PageRights rights{};       ///< of the exporter's boards; of device and host memory
   SharedEventPoint point{};  ///< of a counter
 
   friend constexpr bool operator==(const IpcHints&, const IpcHints&) = default;

@@ -25,6 +25,7 @@ Result<OpenedFile> open_descriptor(const IpcHandle& handle) {
   }
   opened.identity = *identity;
   opened.size_bytes = handle.hints ? handle.hints->size_bytes : identity->bytes;
+  opened.rights = handle.hints ? handle.hints->rights : PageRights{};
   if (handle.hints && !agree(*handle.hints, *identity)) {
     return make_error(ErrorCode::invalid_argument, "the descriptor in the handle is of other memory");
   }

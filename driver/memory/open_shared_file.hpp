@@ -16,6 +16,7 @@ struct OpenedFile {
   UniqueFd fd;  ///< a descriptor of our own
   SharedFileIdentity identity;
   std::uint64_t size_bytes = 0;  ///< as the exporter said, else all of the file
+  PageRights rights{};           ///< as the exporter said, else the usual ones
 };
 
 /// The descriptor in the handle counts only if it is of a shared file and agrees with the hints, or if there

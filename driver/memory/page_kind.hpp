@@ -1,17 +1,11 @@
-// What a page is to the boards that use it.
+// What makes pages interchangeable.
 #pragma once
 
 #include <cstdint>
 
+#include "driver/memory/page_rights.hpp"
+
 namespace datum {
-
-/// What boards may do with pages, as leaves of the page tables say it.
-struct PageRights {
-  bool writable = true;
-  std::uint8_t cache_policy = 0;
-
-  bool operator==(const PageRights&) const noexcept = default;
-};
 
 /// What makes two allocations of one page interchangeable within a context.
 struct PageKind {

@@ -10,6 +10,8 @@
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
 
+#include "driver/memory/page_rights.hpp"
+
 namespace datum {
 
 class Context;
@@ -29,10 +31,10 @@ struct Allocation {
   std::uint16_t ordinal = 0;
   std::uint8_t page_shift = 12;  ///< of the smallest page in it
   AllocationKind kind = AllocationKind::device;
-  bool read_only_for_device = false;
-  bool application_mapped = false;  ///< a mapping made by the application (zeVirtualMemMap): no `backing`
-  bool imported = false;            ///< opened from an IPC handle: closed, and not freed
-  bool external = false;            ///< made from a descriptor of shared memory: freed, and not shared again
+  PageRights rights{};                  ///< of the boards that see it
+  bool application_mapped : 1 = false;  ///< a mapping made by the application (zeVirtualMemMap): no `backing`
+  bool imported : 1 = false;            ///< opened from an IPC handle: closed, and not freed
+  bool external : 1 = false;  ///< made from a descriptor of shared memory: freed, and not shared again
 
   /// As occupied: whole pages.
   [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }

@@ -103,7 +103,7 @@ class Context {
                               std::uint8_t cache_policy = 0);
   /// Lives in host memory. `device` may be null.
   Result<void*> allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
-                                std::uint8_t cache_policy = 0);
+                                PageRights rights = {});
   /// Makes memory of the process an allocation of this context, at its own address and reachable for all its
   /// devices. `memory` and `bytes` > 0 are whole pages; the memory stays mapped until it is freed.
   /// invalid_argument: nothing is mapped there, or not with that access, or part of it is an allocation.
@@ -132,9 +132,10 @@ class Context {
   /// unsupported_feature: the board cannot share that memory; out_of_host_memory.
   Result<IpcHandleBytes> export_allocation(const void* pointer);
   /// Memory behind `fd`, of which `file` was read; new addresses at each call. `size_bytes` is at most a page
-  /// less than the file. The descriptor may be closed afterwards. unsupported_feature: the board takes none;
-  /// out_of_host_memory.
-  Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes);
+  /// less than the file. The descriptor may be closed afterwards. `rights` are those of the boards.
+  /// unsupported_feature: the board takes none; out_of_host_memory.
+  Result<void*> import_file(Device& device, int fd, const SharedFileIdentity& file, std::uint64_t size_bytes,
+                            PageRights rights = {});
   /// A handle of the [`pointer`, +`bytes`) that is mapped to physical memory objects of this context, any
   /// number of them, as it is mapped at this moment. address_not_found: nothing is mapped in a part of it;
   /// invalid_argument: `pointer` is no whole page, or part of it is an allocation; invalid_size: no bytes;
@@ -142,11 +143,11 @@ class Context {
   Result<IpcHandleBytes> export_range(const void* pointer, std::uint64_t bytes);
   /// What such a handle means, as one row of new addresses. `file` is that of the handle. invalid_argument:
   /// it is no list of parts, or a part cannot be had; else as import_file.
-  Result<void*> import_range(Device& device, const OpenedFile& file);
+  Result<void*> import_range(Device& device, const OpenedFile& file, PageRights rights = {});
   /// The same as allocate: as host memory of all devices where `device` is null. `fd` is the application's,
   /// and stays so; it may be closed afterwards. invalid_argument: see open_external_file.
   Result<void*> import_external(Device* device, int fd, ExternalTypes types, std::uint64_t bytes,
-                                std::uint64_t alignment, bool read_only_for_device);
+                                std::uint64_t alignment, PageRights rights = {});
   /// What allocate gave, ready for ExportTable::descriptor by its id; where that fails it is freed.
   Result<void*> make_exportable(Result<void*> allocated, ExternalTypes types);
   /// A handle of a physical memory object of this context. invalid_argument: it is none, or is imported.

@@ -43,7 +43,7 @@ std::uint64_t Context::granule_bytes() const noexcept {
 }
 
 Result<void*> Context::import_external(Device* device, int fd, ExternalTypes types, std::uint64_t bytes,
-                                       std::uint64_t alignment, bool read_only_for_device) {
+                                       std::uint64_t alignment, PageRights rights) {
   Result<OpenedFile> file = open_external_file(
       fd, types, device != nullptr ? SharedKind::device : SharedKind::host, bytes, driver_.dma_bufs());
   if (!file.ok()) {
@@ -53,7 +53,7 @@ Result<void*> Context::import_external(Device* device, int fd, ExternalTypes typ
   allocation.kind = device != nullptr ? AllocationKind::device : AllocationKind::host;
   allocation.external = true;
   allocation.size_bytes = bytes;
-  allocation.read_only_for_device = read_only_for_device;
+  allocation.rights = rights;
   // Never more than the file has: what is behind its end must not be touched.
   const std::uint64_t mapped = std::min(file->identity.bytes, align_up(bytes, granule_bytes()));
   return map_shared_file(device != nullptr ? *device : *devices_.front(), file->fd.get(), mapped, allocation,

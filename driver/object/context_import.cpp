@@ -22,16 +22,17 @@ Status Context::map_imported(Device& device, const Allocation& allocation, const
     target.host = true;
     target.iova = iova;
     return pages.map(DeviceVa{allocation.base} + at, target, std::min(bytes, allocation.span_bytes() - at),
-                     PageRights{.writable = !allocation.read_only_for_device});
+                     allocation.rights);
   });
 }
 
 Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdentity& file,
-                                   std::uint64_t size_bytes) {
+                                   std::uint64_t size_bytes, PageRights rights) {
   Allocation allocation;
   allocation.kind = file.kind == SharedKind::device ? AllocationKind::device : AllocationKind::host;
   allocation.imported = true;
   allocation.size_bytes = size_bytes;
+  allocation.rights = rights;
   return map_shared_file(device, fd, file.bytes, allocation, small_page_bytes);
 }
 

@@ -136,6 +136,7 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
   allocation.kind = AllocationKind::device;
   allocation.device = &device;
   allocation.ordinal = static_cast<std::uint16_t>(ordinal);
+  allocation.rights.cache_policy = cache_policy;
   const PageKind kind{static_cast<std::uint8_t>(index_of(device)),
                       static_cast<std::uint8_t>(ordinal),
                       {.cache_policy = cache_policy}};
@@ -171,6 +172,7 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
     return std::move(backing).error();
   }
   allocation.page_shift = smallest_page_shift((*backing)->runs());
+  allocation.rights.cache_policy = cache_policy;
   return publish(std::move(*backing), allocation, bytes);
 }
 
@@ -201,7 +203,7 @@ Result<void*> Context::allocate_in_host(AllocationKind type, Device* device, std
   Allocation allocation;
   allocation.kind = type;
   allocation.device = device;
-  allocation.read_only_for_device = !rights.writable;
+  allocation.rights = rights;
   const PageKind kind{.rights = rights};
   const bool one_page = fits_a_page(bytes, alignment);
   if (one_page) {
@@ -230,8 +232,8 @@ Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignmen
 }
 
 Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
-                                       std::uint8_t cache_policy) {
-  return allocate_in_host(AllocationKind::shared, device, bytes, alignment, {.cache_policy = cache_policy});
+                                       PageRights rights) {
+  return allocate_in_host(AllocationKind::shared, device, bytes, alignment, rights);
 }
 
 Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, bool read_only_for_device) {
@@ -249,7 +251,7 @@ Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, b
   }
   Allocation allocation;
   allocation.kind = AllocationKind::host_imported;
-  allocation.read_only_for_device = read_only_for_device;
+  allocation.rights.writable = !read_only_for_device;
   return publish(std::move(*backing), allocation, bytes);
 }
 

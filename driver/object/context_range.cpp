@@ -112,7 +112,7 @@ Result<IpcHandleBytes> Context::export_range(const void* pointer, std::uint64_t 
   return driver_.exports().add_range(this, bytes, std::move(parts));
 }
 
-Result<void*> Context::import_range(Device& device, const OpenedFile& file) {
+Result<void*> Context::import_range(Device& device, const OpenedFile& file, PageRights rights) {
   Result<SharedRange> range = SharedRange::read(file.fd.get(), file.identity);
   if (!range.ok()) {
     return std::move(range).error();
@@ -133,6 +133,7 @@ Result<void*> Context::import_range(Device& device, const OpenedFile& file) {
   allocation.device = host ? nullptr : &device;
   allocation.imported = true;
   allocation.size_bytes = range->size_bytes();
+  allocation.rights = rights;
   return map_parts(std::move(*memory), users, allocation);
 }
 

@@ -264,7 +264,7 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   PageTarget target;
   target.host = true;
   target.iova = *iova;
-  Status mapped = space(user).map(DeviceVa{seen.base}, target, seen.span_bytes(), PageRights{});
+  Status mapped = space(user).map(DeviceVa{seen.base}, target, seen.span_bytes(), seen.rights);
   if (!mapped.ok()) {
     pages.remove_peer(user.dma());
   }
@@ -273,7 +273,12 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
 
 Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& backing,
                                                              const Allocation& allocation) {
-  return export_pages(backing, *allocation.device, allocation.ordinal, allocation.size_bytes);
+  Result<std::unique_ptr<ExportedFile>> file =
+      export_pages(backing, *allocation.device, allocation.ordinal, allocation.size_bytes);
+  if (file.ok()) {
+    (*file)->set_rights(allocation.rights);
+  }
+  return file;
 }
 
 Result<std::unique_ptr<ExportedFile>> Context::export_pages(MemoryBacking& backing, Device& device,
@@ -323,7 +328,9 @@ Result<std::unique_ptr<ExportedFile>> Context::export_host(MemoryBacking& backin
   if (!identity.ok()) {
     return std::move(identity).error();
   }
-  return std::make_unique<ExportedFile>(std::move(file), *identity, allocation.size_bytes);
+  auto exported = std::make_unique<ExportedFile>(std::move(file), *identity, allocation.size_bytes);
+  exported->set_rights(allocation.rights);
+  return exported;
 }
 
 /// Moves host pages into a file of their own. What can fail comes first; from the moment that the pages have
@@ -356,7 +363,7 @@ Result<UniqueFd> Context::move_host(MemoryBacking& backing, const Allocation& al
     target.host = true;
     target.iova = moved->iova(index);
     Status replaced = spaces_[index]->replace(DeviceVa{allocation.base}, target, allocation.span_bytes(),
-                                              PageRights{.writable = !allocation.read_only_for_device});
+                                              allocation.rights);
     if (!replaced.ok() && first.ok()) {
       first = std::move(replaced);
     }

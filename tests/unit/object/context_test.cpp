@@ -356,7 +356,7 @@ TEST_F(ContextTest, given_a_bias_when_allocated_then_every_leaf_carries_it) {
   for (std::uint8_t policy = 0; policy < 8; ++policy) {
     void* const pointers[] = {*context->allocate_device(device(), 0, 3 * mib, 0, policy),
                               *context->allocate_host(5000, 0, false, policy),
-                              *context->allocate_shared(&device(), 5000, 0, policy)};
+                              *context->allocate_shared(&device(), 5000, 0, {.cache_policy = policy})};
     ASSERT_TRUE(context->space(device()).commit().ok());
     for (void* pointer : pointers) {
       const auto leaf = test::find_leaf(device().board(), context->space(device()).number(),

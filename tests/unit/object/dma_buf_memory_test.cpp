@@ -57,7 +57,7 @@ TEST_F(DmaBufMemory, given_a_kernel_that_makes_them_or_not_then_the_device_says_
 TEST_F(DmaBufMemory, given_host_memory_exported_and_imported_then_both_pointers_are_the_same_bytes) {
   void* const made = *context_->make_exportable(context_->allocate_host(5000, 0, false), as_dma_buf);
   std::memcpy(made, "first", 5);
-  void* const taken = *context_->import_external(nullptr, descriptor_of(made), as_dma_buf, 5000, 0, false);
+  void* const taken = *context_->import_external(nullptr, descriptor_of(made), as_dma_buf, 5000, 0);
   EXPECT_EQ(0, std::memcmp(taken, "first", 5));
   std::memcpy(static_cast<char*>(taken) + 4990, "last", 4);
   EXPECT_EQ(0, std::memcmp(static_cast<char*>(made) + 4990, "last", 4));
@@ -69,12 +69,12 @@ TEST_F(DmaBufMemory, given_host_memory_exported_and_imported_then_both_pointers_
 TEST_F(DmaBufMemory, given_device_memory_as_a_dma_buf_then_it_is_imported_as_either_kind) {
   void* const made = *context_->make_exportable(context_->allocate_device(device(), 0, page, 0), as_dma_buf);
   const int fd = descriptor_of(made);
-  auto* const host = static_cast<char*>(*context_->import_external(nullptr, fd, as_dma_buf, page, 0, false));
+  auto* const host = static_cast<char*>(*context_->import_external(nullptr, fd, as_dma_buf, page, 0));
   std::memcpy(host, "bytes", 5);
   char found[5]{};
   EXPECT_EQ(5, ::pread(fd, found, sizeof found, 0));
   EXPECT_EQ(0, std::memcmp(found, "bytes", 5));
-  void* const on_device = *context_->import_external(&device(), fd, as_dma_buf, page, 0, false);
+  void* const on_device = *context_->import_external(&device(), fd, as_dma_buf, page, 0);
   EXPECT_EQ(AllocationKind::device, context_->find(on_device)->kind);
   EXPECT_FALSE(context_->export_allocation(on_device).ok()) << "imported memory is not shared again";
   for (void* pointer : {static_cast<void*>(host), on_device, made}) {
@@ -110,13 +110,12 @@ TEST_F(DmaBufMemory, given_descriptors_that_are_no_dma_bufs_then_they_are_refuse
   int ends[2]{};
   ASSERT_EQ(0, ::pipe(ends));
   for (const int fd : {-1, ends[0], 987'654}) {
-    const Result<void*> refused = context_->import_external(&device(), fd, as_dma_buf, page, 0, false);
+    const Result<void*> refused = context_->import_external(&device(), fd, as_dma_buf, page, 0);
     EXPECT_EQ(ErrorCode::invalid_argument, refused.error().code) << fd;
   }
   void* const made = *context_->make_exportable(context_->allocate_host(page, 0, false), as_dma_buf);
-  EXPECT_EQ(
-      ErrorCode::invalid_argument,
-      context_->import_external(nullptr, descriptor_of(made), as_dma_buf, page + 1, 0, false).error().code)
+  EXPECT_EQ(ErrorCode::invalid_argument,
+            context_->import_external(nullptr, descriptor_of(made), as_dma_buf, page + 1, 0).error().code)
       << "it is too small";
   ::close(ends[0]);
   ::close(ends[1]);
