@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include <datum/hw/registers.hpp>
@@ -138,13 +139,19 @@ Status AddressSpace::Impl::map_locked(std::uint64_t va, const PageTarget& target
   return set;
 }
 
+/// Never fails: what called it is done.
 void AddressSpace::Impl::keep_unused_tables(std::uint64_t va, std::uint64_t bytes) {
   if (!tables->has_unused_tables()) {
     return;
   }
-  std::vector<DeviceAddress> unused = tables->take_unused_tables();
-  owe({va, bytes});
-  retired.push_back(std::make_shared<UnusedTables>(heap, std::move(unused)));
+  try {
+    auto kept = std::make_shared<UnusedTables>(heap, std::vector<DeviceAddress>{});
+    retired.push_back(kept);
+    kept->pages = tables->take_unused_tables();
+    owe({va, bytes});
+  } catch (const std::bad_alloc&) {
+    owed.assign(1, Range{});  // they wait for a later change; the board forgets them with this one
+  }
 }
 
 /// All that can fail: leaves are split at the ends of what changes, and what was not mapped gets mapped.
@@ -361,7 +368,11 @@ Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
 
 void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) {
   const std::scoped_lock lock(impl_->mutex);
-  impl_->tables->drop_empty_tables(raw(va), bytes);
+  try {
+    impl_->tables->drop_empty_tables(raw(va), bytes);
+  } catch (const std::bad_alloc&) {
+    // The other empty tables stay, for whoever maps something there.
+  }
   impl_->keep_unused_tables(raw(va), bytes);
   impl_->changes.fetch_add(1, std::memory_order_release);
 }

@@ -1,10 +1,10 @@
 #include "driver/memory/registry.hpp"
 
-#include <deque>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <sys/mman.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,8 +50,8 @@ struct Registry::Impl {
   BriefMutex mutex;  ///< of all but the entries and records of pages: those are claimed one by one
   NodeMemory memory;
   Node& root = *memory.make<Node>();
-  std::deque<Record*>
-      idle_records;  // first in, first out: a reader that is late finds its record unchanged for long
+  std::size_t record_count = 0;  // but for those of leaves
+  IdleRecords idle_records;      // long enough unchanged for a reader that is late
 
   [[nodiscard]] std::uintptr_t entry_for(std::uintptr_t address) const noexcept;
   [[nodiscard]] Leaf* leaf_for(std::uintptr_t address) const noexcept;
@@ -160,11 +160,12 @@ Leaf* Registry::Impl::leaf_for(std::uintptr_t address) const noexcept {
 /// A record of `allocation`, for nobody to see yet.
 Record* Registry::Impl::make_record(const Allocation& allocation) {
   Record* record = nullptr;
-  if (idle_records.size() > 64) {
-    record = idle_records.front();
-    idle_records.pop_front();
+  if (idle_records.count() > 64) {
+    record = idle_records.pop();
   } else {
+    idle_records.make_room(record_count + 1);
     record = memory.make<Record>();
+    ++record_count;
   }
   record->write(allocation);
   return record;
@@ -238,7 +239,7 @@ bool Registry::Impl::insert_range(const Allocation& allocation) {
     return true;
   }
   clear(root, levels - 1, allocation.base, last, tagged(record));
-  idle_records.push_back(record);
+  idle_records.push(record);
   return false;
 }
 
@@ -298,7 +299,7 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
   if (!is_record(entry) || !as_record(entry)->read(allocation) || !claim.covers(allocation)) {
     return std::nullopt;
   }
-  impl_->idle_records.push_back(as_record(entry));
+  impl_->idle_records.push(as_record(entry));
   impl_->clear(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, entry);
   return allocation;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <datum/base/mapping.hpp>
@@ -72,6 +73,42 @@ struct alignas(64) Record {
     }
     return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
   }
+};
+
+/// Records that wait to be used again: first in, first out. A record that goes in finds room, since room was
+/// made when the record was.
+class IdleRecords {
+ public:
+  void make_room(std::size_t records) {
+    if (slots_.size() >= records) {
+      return;
+    }
+    std::vector<Record*> larger(2 * records);
+    for (std::size_t index = 0; index < count_; ++index) {
+      larger[index] = slots_[(first_ + index) % slots_.size()];
+    }
+    slots_ = std::move(larger);
+    first_ = 0;
+  }
+
+  void push(Record* record) noexcept {
+    slots_[(first_ + count_) % slots_.size()] = record;
+    ++count_;
+  }
+
+  Record* pop() noexcept {
+    Record* const record = slots_[first_];
+    first_ = (first_ + 1) % slots_.size();
+    --count_;
+    return record;
+  }
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::vector<Record*> slots_;
+  std::size_t first_ = 0;
+  std::size_t count_ = 0;
 };
 
 inline std::uintptr_t tagged(const Record* record) noexcept {

@@ -69,6 +69,11 @@ void VirtualRanges::split(std::uintptr_t at) {
   first.bytes = bytes;
 }
 
+void VirtualRanges::cut(Range range) {
+  split(range.base);
+  split(range.base + range.bytes);
+}
+
 /// Joins what has become alike in the range and at its ends.
 void VirtualRanges::merge(Range range) {
   auto piece = pieces_.lower_bound(range.base);

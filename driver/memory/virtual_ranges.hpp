@@ -44,6 +44,8 @@ class VirtualRanges {
   [[nodiscard]] std::optional<Range> reservation_at(std::uintptr_t address) const;
   [[nodiscard]] std::vector<Range> reservations() const;
 
+  /// Makes room for a change of the range, which is reserved: none of the next three needs memory then.
+  void cut(Range range);
   /// The range lies in one reservation, and nothing is mapped there.
   void map(Range range, const std::shared_ptr<PhysicalMemory>& object, std::uint64_t offset,
            std::uint64_t mapping, PageAccess access);

@@ -1,6 +1,7 @@
 #include "driver/memory/virtual_space.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -137,6 +138,7 @@ Status VirtualSpace::free(Range range) {
                : not_reserved(range);
   }
   const Pieces pieces = ranges_.pieces_of(range);
+  make_room_to_keep(pieces);
   Result<bool> seen = change_boards(pieces, emptied(pieces));
   if (!seen.ok()) {
     return std::move(seen).error();
@@ -154,31 +156,35 @@ Status VirtualSpace::free(Range range) {
       board.space->forget_tables(DeviceVa{range.base}, range.bytes);
     }
   }
-  Status finished = finish(*seen, pieces);
-  if (!finished.ok()) {
-    retire(addresses);
-  }
-  return finished;
-}
-
-void VirtualSpace::retire(const std::shared_ptr<void>& kept) {
-  for (const BoardSpace& board : boards_) {
-    board.space->retire(kept);
-  }
+  return finish(*seen, pieces, std::move(addresses));
 }
 
 /// All boards or none. Whether a board may have seen what was there before.
 Result<bool> VirtualSpace::change_boards(const Pieces& from, const Pieces& to) {
+  std::vector<std::vector<PageChange>> there;
+  std::vector<std::vector<PageChange>> back;
+  for (const BoardSpace& board : boards_) {
+    there.push_back(changes_for(board, from, to));
+    back.push_back(changes_for(board, to, from));
+  }
+  const auto undo = [&](std::size_t changed) {
+    while (changed-- > 0) {
+      static_cast<void>(boards_[changed].space->change(back[changed]));
+    }
+  };
   bool seen = false;
   for (std::size_t index = 0; index < boards_.size(); ++index) {
-    Result<bool> changed = boards_[index].space->change(changes_for(boards_[index], from, to));
-    if (!changed.ok()) {
-      for (std::size_t back = 0; back < index; ++back) {
-        static_cast<void>(boards_[back].space->change(changes_for(boards_[back], to, from)));
+    try {
+      Result<bool> changed = boards_[index].space->change(there[index]);
+      if (!changed.ok()) {
+        undo(index);
+        return changed;
       }
-      return changed;
+      seen = seen || *changed;
+    } catch (const std::bad_alloc&) {
+      undo(index);
+      throw;
     }
-    seen = seen || *changed;
   }
   return seen;
 }
@@ -202,16 +208,32 @@ Status VirtualSpace::commit_boards() {
   return first;
 }
 
-/// What boards may have `seen` is gone for them when it returns. Where they do not say so, the pages that
-/// they may still use go to nobody else.
-Status VirtualSpace::finish(bool seen, const Pieces& gone) {
-  Status committed = seen ? commit_boards() : Status{};
-  if (!committed.ok()) {
+/// Room for what finish may have to keep: before anything is changed, since afterwards there is no way back.
+void VirtualSpace::make_room_to_keep(const Pieces& pieces) {
+  kept_.reserve(kept_.size() + pieces.size() + 1);
+}
+
+/// What boards may have `seen` is gone for them when it returns. Where they do not say so, the pages and
+/// `addresses` that they may still use go to nobody else. That there is no heap to tell them with is no
+/// failure: they are told before their next command.
+Status VirtualSpace::finish(bool seen, const Pieces& gone, std::shared_ptr<void> addresses) {
+  Status committed;
+  bool told = false;
+  try {
+    committed = seen ? commit_boards() : Status{};
+    told = committed.ok();
+  } catch (const std::bad_alloc&) {
+    told = false;
+  }
+  if (told && seen) {
+    kept_.clear();
+  } else if (!told) {
     for (const VirtualPiece& piece : gone) {
       if (piece.object != nullptr) {
-        retire(piece.object);
+        kept_.push_back(piece.object);
       }
     }
+    kept_.push_back(std::move(addresses));
   }
   return committed;
 }
@@ -260,6 +282,7 @@ Status VirtualSpace::map(Range range, const PhysicalMemory& named, std::uint64_t
   after.front().offset = offset;
   after.front().access = access;
   const bool host = object.memory->device() == nullptr;
+  cut(range);
   if (host) {
     if (!spare_.keep()) {
       return no_more_mappings(range.base, range.bytes);
@@ -302,6 +325,8 @@ Status VirtualSpace::unmap(Range range) {
     return std::move(pieces).error();
   }
   const Pieces after = emptied(*pieces);
+  make_room_to_keep(*pieces);
+  cut(range);
   Result<bool> seen = change_boards(*pieces, after);
   if (!seen.ok()) {
     return std::move(seen).error();
@@ -317,6 +342,12 @@ Status VirtualSpace::unmap(Range range) {
     count_unmapped(*pieces);
   }
   return finish(*seen, *pieces);
+}
+
+/// Before a change of what is mapped: once boards and CPU have it, the book has to follow.
+void VirtualSpace::cut(Range range) {
+  const std::scoped_lock lock(mutex_);
+  ranges_.cut(range);
 }
 
 void VirtualSpace::count_unmapped(const Pieces& pieces) {
@@ -337,6 +368,8 @@ Status VirtualSpace::set_access(Range range, PageAccess access) {
   for (VirtualPiece& piece : after) {
     piece.access = access;
   }
+  make_room_to_keep({});
+  cut(range);
   Result<bool> seen = change_boards(pieces, after);
   if (!seen.ok()) {
     return std::move(seen).error();

@@ -145,8 +145,9 @@ class VirtualSpace {
   Result<bool> change_boards(const Pieces& from, const Pieces& to);
   Status change_back(const Pieces& from, const Pieces& to, Status cause);
   Status commit_boards();
-  Status finish(bool seen, const Pieces& gone);
-  void retire(const std::shared_ptr<void>& kept);
+  void make_room_to_keep(const Pieces& pieces);
+  Status finish(bool seen, const Pieces& gone, std::shared_ptr<void> addresses = nullptr);
+  void cut(Range range);
 
   Place place_;
   std::vector<BoardSpace> boards_;
@@ -157,6 +158,8 @@ class VirtualSpace {
   VirtualRanges ranges_;
   std::map<std::uintptr_t, std::shared_ptr<ReservedAddresses>> addresses_;  ///< by base
   std::map<const PhysicalMemory*, Object> objects_;
+  /// Under change_mutex_: what boards may still use, until they have said that they do not.
+  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace datum

@@ -172,7 +172,6 @@ Result<void*> Context::allocate_device(Device& device, std::uint32_t ordinal, st
     return std::move(backing).error();
   }
   allocation.page_shift = smallest_page_shift((*backing)->runs());
-  allocation.rights.cache_policy = cache_policy;
   return publish(std::move(*backing), allocation, bytes);
 }
 

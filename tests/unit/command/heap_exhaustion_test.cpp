@@ -2,6 +2,8 @@
 // nothing that was asked before.
 #include <new>
 
+#include "driver/memory/physical_memory.hpp"
+#include "driver/memory/virtual_space.hpp"
 #include "tests/unit/command/allocations.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
@@ -88,6 +90,69 @@ TEST_F(HeapExhaustionTest,
     const Result<IpcHandleBytes> handle = context().export_allocation(*shared.memory());
     return handle.ok() ? Status{} : Status(handle.error());
   });
+}
+
+TEST_F(HeapExhaustionTest,
+       given_a_mapped_reservation_when_an_allocation_fails_as_it_is_freed_then_it_is_freed_or_still_there) {
+  constexpr std::uint64_t bytes = 4U << 20U;
+  fail_each_allocation_of([&] {
+    const auto free = [&](void* base) -> Status {
+      try {
+        return context().virtual_space().free({reinterpret_cast<std::uintptr_t>(base), bytes});
+      } catch (const std::bad_alloc&) {
+        return make_error(ErrorCode::out_of_host_memory, "the heap is used up");
+      }
+    };
+    void* base = nullptr;
+    PhysicalMemory* object = nullptr;
+    {
+      const Undisturbed before;
+      base = *context().reserve_virtual(nullptr, bytes);
+      object = *context().create_physical(&device(), bytes / 2);
+      EXPECT_TRUE(context().map_virtual(base, bytes / 2, *object, 0, PageAccess::read_write).ok());
+      EXPECT_TRUE(context().space(device()).commit().ok());
+    }
+    const bool freed = free(base).ok();
+    const Undisturbed after;
+    EXPECT_EQ(!freed, context().virtual_space().find(reinterpret_cast<std::uintptr_t>(base)).has_value());
+    EXPECT_EQ(!freed, free(base).ok()) << "what was said to be there can be freed, what is gone cannot";
+    EXPECT_TRUE(context().destroy_physical(*object).ok());
+    return Status{};
+  });
+}
+
+TEST_F(HeapExhaustionTest,
+       given_a_mapping_when_an_allocation_fails_as_a_part_is_unmapped_then_all_or_nothing_is_unmapped) {
+  constexpr std::uint64_t page = small_page_bytes;
+  constexpr std::uint64_t bytes = 2U << 20U;
+  void* const base = *context().reserve_virtual(nullptr, bytes);
+  PhysicalMemory* const object = *context().create_physical(&device(), bytes);
+  auto* const part = static_cast<std::byte*>(base) + 3 * page;
+  const auto address = reinterpret_cast<std::uintptr_t>(part);
+  fail_each_allocation_of([&] {
+    {
+      const Undisturbed before;
+      EXPECT_TRUE(context().map_virtual(base, bytes, *object, 0, PageAccess::read_write).ok());
+      EXPECT_TRUE(context().space(device()).commit().ok());
+    }
+    bool unmapped = false;
+    try {
+      unmapped = context().unmap_virtual(part, page).ok();
+    } catch (const std::bad_alloc&) {
+      unmapped = false;
+    }
+    const Undisturbed after;
+    EXPECT_EQ(!unmapped, context().virtual_space().find(address).has_value());
+    EXPECT_EQ(!unmapped, context().virtual_space().check_usable(device(), address, page).ok());
+    if (!unmapped) {
+      EXPECT_TRUE(context().unmap_virtual(part, page).ok());
+    }
+    EXPECT_TRUE(context().unmap_virtual(base, 3 * page).ok());
+    EXPECT_TRUE(context().unmap_virtual(part + page, bytes - 4 * page).ok());
+    return Status{};
+  });
+  EXPECT_TRUE(context().virtual_space().free({reinterpret_cast<std::uintptr_t>(base), bytes}).ok());
+  EXPECT_TRUE(context().destroy_physical(*object).ok());
 }
 
 TEST_F(HeapExhaustionTest, given_a_context_with_memory_when_an_allocation_fails_as_it_ends_then_it_ends) {
