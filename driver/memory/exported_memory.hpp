@@ -67,9 +67,10 @@ class ExportTable {
 
   /// The file of an exported allocation; null: it is not exported.
   [[nodiscard]] std::shared_ptr<ExportedFile> hold(std::uint64_t allocation_id) const;
-  /// A handle of parts that make up `size_bytes` rounded up to whole pages. It opens, also when their
-  /// allocations are gone, until it is put, or until remove_ranges(`owner`). out_of_host_memory.
-  Result<IpcHandleBytes> add_range(const void* owner, std::uint64_t size_bytes, std::vector<RangePart> parts);
+  /// A handle of `size_bytes` of parts, which begin with byte `first_byte` of the first page. It opens, also
+  /// when their allocations are gone, until it is put, or until remove_ranges(`owner`). out_of_host_memory.
+  Result<IpcHandleBytes> add_range(const void* owner, std::uint64_t size_bytes, std::vector<RangePart> parts,
+                                   std::uint64_t first_byte);
   void remove_ranges(const void* owner) noexcept;
 
   /// Tells this process from others in words that several may write: 20 bits, random, never 0.

@@ -13,7 +13,7 @@ std::shared_ptr<ExportedFile> ExportTable::hold(std::uint64_t allocation_id) con
 }
 
 Result<IpcHandleBytes> ExportTable::add_range(const void* owner, std::uint64_t size_bytes,
-                                              std::vector<RangePart> parts) {
+                                              std::vector<RangePart> parts, std::uint64_t first_byte) {
   const BrokerAddress broker = broker_address();
   if (broker.number == 0) {
     return make_error(ErrorCode::out_of_host_memory,
@@ -31,7 +31,7 @@ Result<IpcHandleBytes> ExportTable::add_range(const void* owner, std::uint64_t s
     listed.push_back({part.file->identity(), part.offset, part.bytes});
     range.parts.push_back(std::move(part.file));
   }
-  Result<UniqueFd> file = SharedRange::write(*token, size_bytes, broker, listed);
+  Result<UniqueFd> file = SharedRange::write(*token, size_bytes, broker, listed, first_byte);
   if (!file.ok()) {
     return std::move(file).error();
   }

@@ -49,7 +49,10 @@ class ImportedMemory {
   /// The same as map_for, for memory that the CPU sees: also for boards that take no descriptors.
   Status map_host_for(DmaMap& dma, int fd);
 
-  [[nodiscard]] std::uintptr_t base() const noexcept { return range_.base; }
+  /// The memory begins with this byte of its first page.
+  void begin_at(std::uint64_t byte) noexcept { first_byte_ = byte; }
+
+  [[nodiscard]] std::uintptr_t base() const noexcept { return range_.base + first_byte_; }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
@@ -77,6 +80,7 @@ class ImportedMemory {
   AddressWindow& window_;
   AddressRange range_{};
   std::uint64_t bytes_ = 0;
+  std::uint64_t first_byte_ = 0;
   bool reserved_ = false;
   bool cpu_mapped_ = false;
   std::vector<BoardMapping> boards_;

@@ -233,12 +233,13 @@ void Registry::Impl::clear(Node& node, unsigned level, std::uintptr_t first, std
 
 /// false: a page of the range became somebody's since it was found to be nobody's.
 bool Registry::Impl::insert_range(const Allocation& allocation) {
-  const std::uintptr_t last = allocation.base + allocation.span_bytes() - 1;
+  const std::uintptr_t first = allocation.first_page();
+  const std::uintptr_t last = first + allocation.span_bytes() - 1;
   Record* const record = make_record(allocation);
-  if (fill(root, levels - 1, allocation.base, last, tagged(record))) {
+  if (fill(root, levels - 1, first, last, tagged(record))) {
     return true;
   }
-  clear(root, levels - 1, allocation.base, last, tagged(record));
+  clear(root, levels - 1, first, last, tagged(record));
   idle_records.push(record);
   return false;
 }
@@ -248,13 +249,13 @@ Registry::Registry() : impl_(std::make_unique<Impl>()) {}
 Registry::~Registry() = default;
 
 Status Registry::insert(const Allocation& allocation) {
-  const std::uintptr_t first = allocation.base;
+  const std::uintptr_t first = allocation.first_page();
   const std::uintptr_t last = first + allocation.span_bytes() - 1;
-  if (allocation.span_bytes() == 0 || !is_aligned(first | allocation.span_bytes(), small_page_bytes) ||
-      last < first || last >= end_of_addresses) {
+  if (allocation.span_bytes() == 0 || (allocation.base != first && !allocation.imported) || last < first ||
+      last >= end_of_addresses) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at {:#x} are not whole pages of the address space",
-                                  allocation.span_bytes(), first));
+                                  allocation.span_bytes(), allocation.base));
   }
   const bool one_page = last - first < small_page_bytes;
   if (Leaf* const leaf = one_page ? impl_->leaf_for(first) : nullptr;
@@ -300,7 +301,8 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
     return std::nullopt;
   }
   impl_->idle_records.push(as_record(entry));
-  impl_->clear(impl_->root, levels - 1, base, base + allocation.span_bytes() - 1, entry);
+  const std::uintptr_t first = allocation.first_page();
+  impl_->clear(impl_->root, levels - 1, first, first + allocation.span_bytes() - 1, entry);
   return allocation;
 }
 
@@ -308,7 +310,7 @@ std::optional<Allocation> Registry::find(std::uintptr_t address) const noexcept 
   const std::uintptr_t entry = impl_->entry_for(address);
   std::optional<Allocation> found;
   if (is_record(entry) &&
-      (!as_record(entry)->read(found.emplace()) || address - found->base >= found->span_bytes())) {
+      (!as_record(entry)->read(found.emplace()) || address - found->first_page() >= found->span_bytes())) {
     found.reset();
   }
   return found;

@@ -36,8 +36,13 @@ struct Allocation {
   bool imported : 1 = false;            ///< opened from an IPC handle: closed, and not freed
   bool external : 1 = false;  ///< made from a descriptor of shared memory: freed, and not shared again
 
-  /// As occupied: whole pages.
-  [[nodiscard]] std::uint64_t span_bytes() const noexcept { return align_up(size_bytes, small_page_bytes); }
+  /// Whole pages as occupied, from first_page() on, which is `base` unless it is `imported`: a range of
+  /// mapped memory is shared from any byte on.
+  [[nodiscard]] std::uint64_t span_bytes() const noexcept {
+    return align_up(size_bytes + (base - first_page()), small_page_bytes);
+  }
+
+  [[nodiscard]] std::uintptr_t first_page() const noexcept { return align_down(base, small_page_bytes); }
 
   [[nodiscard]] std::uint64_t page_bytes() const noexcept { return std::uint64_t{1} << page_shift; }
 

@@ -20,7 +20,7 @@ namespace datum {
 namespace {
 
 constexpr std::uint64_t range_magic = 0x4547'4e52'4d54'4144;  // "DATMRNGE"
-constexpr std::uint64_t range_layout = 1;                     // others are not understood
+constexpr std::uint64_t range_layout = 2;                     // others are not understood
 constexpr std::uint64_t most_bytes = 1ULL << 47U;             // what a process can address
 
 /// The file: one head, then the parts. Fixed sizes, no gaps.
@@ -31,6 +31,7 @@ struct Head {
   std::uint64_t part_count = 0;
   std::int64_t process = 0;
   std::uint64_t broker = 0;
+  std::uint64_t first_byte = 0;
 };
 
 struct Entry {
@@ -78,12 +79,14 @@ Error no_range(std::string_view why) {
 }  // namespace
 
 Result<UniqueFd> SharedRange::write(const IpcToken& token, std::uint64_t size_bytes,
-                                    const BrokerAddress& broker, std::span<const SharedPart> parts) {
+                                    const BrokerAddress& broker, std::span<const SharedPart> parts,
+                                    std::uint64_t first_byte) {
   Head head;
   head.size_bytes = size_bytes;
   head.part_count = parts.size();
   head.process = broker.process;
   head.broker = broker.number;
+  head.first_byte = first_byte;
   std::vector<std::byte> content(align_up(sizeof head + parts.size() * sizeof(Entry), small_page_bytes));
   std::memcpy(content.data(), &head, sizeof head);
   std::byte* at = content.data() + sizeof head;
@@ -130,12 +133,13 @@ Result<SharedRange> SharedRange::read(int fd, const SharedFileIdentity& file) {
   if (head.magic != range_magic || head.layout != range_layout) {
     return no_range("its version is another");
   }
-  if (head.size_bytes == 0 || head.size_bytes > most_bytes ||
+  if (head.size_bytes == 0 || head.size_bytes > most_bytes || head.first_byte >= small_page_bytes ||
       head.part_count > (file.bytes - sizeof head) / sizeof(Entry)) {
     return no_range(
         fmt::format("{} parts in {} bytes make up {} bytes", head.part_count, file.bytes, head.size_bytes));
   }
   range.size_bytes_ = head.size_bytes;
+  range.first_byte_ = head.first_byte;
   range.part_count_ = head.part_count;
   range.broker_ = {static_cast<std::int32_t>(head.process), head.broker};
   if (Status possible = range.check_parts(); !possible.ok()) {
@@ -145,7 +149,7 @@ Result<SharedRange> SharedRange::read(int fd, const SharedFileIdentity& file) {
 }
 
 Status SharedRange::check_parts() const {
-  const std::uint64_t wanted = align_up(size_bytes_, small_page_bytes);
+  const std::uint64_t wanted = span_bytes();
   std::uint64_t bytes = 0;
   for (std::uint64_t index = 0; index < part_count_; ++index) {
     Entry entry;

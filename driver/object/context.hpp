@@ -138,7 +138,7 @@ class Context {
                             PageRights rights = {});
   /// A handle of the [`pointer`, +`bytes`) that is mapped to physical memory objects of this context, any
   /// number of them, as it is mapped at this moment. address_not_found: nothing is mapped in a part of it;
-  /// invalid_argument: `pointer` is no whole page, or part of it is an allocation; invalid_size: no bytes;
+  /// invalid_argument: part of it is an allocation; invalid_size: no bytes;
   /// unsupported_feature: the board cannot share that memory; out_of_host_memory.
   Result<IpcHandleBytes> export_range(const void* pointer, std::uint64_t bytes);
   /// What such a handle means, as one row of new addresses. `file` is that of the handle. invalid_argument:

@@ -21,8 +21,8 @@ Status Context::map_imported(Device& device, const Allocation& allocation, const
     PageTarget target;
     target.host = true;
     target.iova = iova;
-    return pages.map(DeviceVa{allocation.base} + at, target, std::min(bytes, allocation.span_bytes() - at),
-                     allocation.rights);
+    return pages.map(DeviceVa{allocation.first_page()} + at, target,
+                     std::min(bytes, allocation.span_bytes() - at), allocation.rights);
   });
 }
 

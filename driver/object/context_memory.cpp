@@ -266,7 +266,7 @@ bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool 
     if (backing.on_device() && !owns && !backing.is_shared()) {
       continue;
     }
-    if (!spaces_[index]->unmap(DeviceVa{allocation.base}, allocation.span_bytes())) {
+    if (!spaces_[index]->unmap(DeviceVa{allocation.first_page()}, allocation.span_bytes())) {
       continue;
     }
     seen = true;

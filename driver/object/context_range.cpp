@@ -78,18 +78,14 @@ Result<IpcHandleBytes> Context::export_range(const void* pointer, std::uint64_t 
   if (bytes == 0) {
     return make_error(ErrorCode::invalid_size, "a range of no bytes has no handle");
   }
-  if (!is_aligned(base, small_page_bytes)) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("a range begins with a whole page of {} bytes, and {:#x} does not",
-                                  small_page_bytes, base));
-  }
-  const std::uint64_t span = align_up(bytes, small_page_bytes);
-  if (span < bytes || base + span < base) {
+  const std::uintptr_t first_page = align_down(base, small_page_bytes);
+  const std::uint64_t span = align_up(bytes + (base - first_page), small_page_bytes);
+  if (span < bytes || first_page + span < first_page) {
     return not_mapped(base, bytes, base);
   }
-  const std::vector<VirtualPiece> pieces = virtual_space_->mapped_row({base, span});
-  const std::uintptr_t end = pieces.empty() ? base : pieces.back().end();
-  if (end != base + span) {
+  const std::vector<VirtualPiece> pieces = virtual_space_->mapped_row({first_page, span});
+  const std::uintptr_t end = pieces.empty() ? first_page : pieces.back().end();
+  if (end != first_page + span) {
     const std::optional<Allocation> other = driver_.registry().find(end);
     return other && other->kind != AllocationKind::virtual_reservation
                ? make_error(
@@ -109,7 +105,7 @@ Result<IpcHandleBytes> Context::export_range(const void* pointer, std::uint64_t 
     }
     parts.push_back({std::move(file), piece.offset, piece.bytes});
   }
-  return driver_.exports().add_range(this, bytes, std::move(parts));
+  return driver_.exports().add_range(this, bytes, std::move(parts), base - first_page);
 }
 
 Result<void*> Context::import_range(Device& device, const OpenedFile& file, PageRights rights) {
@@ -118,10 +114,11 @@ Result<void*> Context::import_range(Device& device, const OpenedFile& file, Page
     return std::move(range).error();
   }
   Result<std::unique_ptr<ImportedMemory>> memory =
-      ImportedMemory::reserve(driver_.window(), align_up(range->size_bytes(), small_page_bytes));
+      ImportedMemory::reserve(driver_.window(), range->span_bytes());
   if (!memory.ok()) {
     return std::move(memory).error();
   }
+  (*memory)->begin_at(range->first_byte());
   // As for one object: a range that has both kinds of memory is for those that device memory is for.
   const bool host = all_in_host(*range);
   const std::vector<Device*> users = users_of(devices_, host ? nullptr : &device);

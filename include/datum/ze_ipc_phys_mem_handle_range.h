@@ -14,7 +14,7 @@
 #define ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC ((ze_structure_type_t)0x0002004B)
 
 /* For the pNext of zeMemGetIpcHandleWithProperties, whose ptr is then the first byte of virtual memory that
-   is mapped to any number of physical memory objects, in whole pages. The handle stands for `size` bytes of
+   is mapped to any number of physical memory objects. The handle stands for `size` bytes of
    it, as they are mapped at the call, and zeMemOpenIpcHandle gives one row of addresses for them. */
 typedef struct ze_ipc_phys_mem_handle_range_ext_desc_t {
   ze_structure_type_t stype; /* ZE_STRUCTURE_TYPE_IPC_PHYS_MEM_HANDLE_RANGE_EXT_DESC */

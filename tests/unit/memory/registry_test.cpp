@@ -82,6 +82,23 @@ TEST(Registry, given_an_interior_pointer_or_another_owner_when_erasing_then_noth
   EXPECT_FALSE(registry.erase(somewhere, context_of(1)).has_value());
 }
 
+TEST(Registry, given_an_allocation_inside_pages_when_imported_then_its_pages_find_it_and_else_it_is_refused) {
+  Registry registry;
+  Allocation allocation = allocation_at(somewhere + 100, 2 * small_page_bytes);
+  EXPECT_FALSE(registry.insert(allocation).ok());
+  allocation.imported = true;
+  ASSERT_TRUE(registry.insert(allocation).ok());
+  EXPECT_EQ(3 * small_page_bytes, allocation.span_bytes());
+  EXPECT_EQ(somewhere + 100, registry.find(somewhere)->base);
+  EXPECT_EQ(somewhere + 100, registry.find(somewhere + 3 * small_page_bytes - 1)->base);
+  EXPECT_FALSE(registry.find(somewhere + 3 * small_page_bytes).has_value());
+  EXPECT_FALSE(registry.insert(allocation_at(somewhere, 1)).ok()) << "the page is taken";
+  EXPECT_FALSE(registry.erase(somewhere, context_of(1), true).has_value());
+  ASSERT_TRUE(registry.erase(somewhere + 100, context_of(1), true).has_value());
+  EXPECT_FALSE(registry.find(somewhere).has_value());
+  EXPECT_TRUE(registry.insert(allocation_at(somewhere, 3 * small_page_bytes)).ok()) << "all of it is free";
+}
+
 TEST(Registry, given_writers_that_reuse_addresses_when_readers_look_then_they_see_whole_allocations_only) {
   Registry registry;
   std::atomic<bool> stop{false};

@@ -76,6 +76,25 @@ TEST(SharedRange, given_parts_that_cannot_be_then_the_list_is_refused) {
   }
 }
 
+TEST(SharedRange, given_bytes_that_begin_inside_a_page_then_their_parts_are_its_whole_pages) {
+  const std::vector<SharedPart> parts{part_of(SharedKind::host, 4 * page, page, 2 * page)};
+  const auto written = [&](std::uint64_t first_byte, std::uint64_t size_bytes) {
+    const Result<UniqueFd> file =
+        SharedRange::write(*make_ipc_token(), size_bytes, {11, 12}, parts, first_byte);
+    return SharedRange::read(file->get(), *identify_shared_file(file->get()));
+  };
+  const Result<SharedRange> range = written(100, page);
+  ASSERT_TRUE(range.ok()) << range.error().message;
+  EXPECT_EQ(100U, range->first_byte());
+  EXPECT_EQ(page, range->size_bytes());
+  EXPECT_EQ(2 * page, range->span_bytes());
+  EXPECT_TRUE(written(page - 1, page + 1).ok());
+  EXPECT_FALSE(written(page, page).ok()) << "it would begin behind the first page";
+  EXPECT_FALSE(written(~0ULL, page).ok());
+  EXPECT_FALSE(written(100, 2 * page).ok()) << "its end is behind the parts";
+  EXPECT_FALSE(written(100, page - 100).ok()) << "a page too many";
+}
+
 TEST(SharedRange, given_a_list_then_nobody_can_change_it) {
   const Result<UniqueFd> file = SharedRange::write(*make_ipc_token(), page, {1, 2},
                                                    std::vector{part_of(SharedKind::host, page, 0, page)});
