@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <datum/base/mapping.hpp>
@@ -44,7 +45,7 @@ class CardTest : public ::testing::Test {
   }
 
   [[nodiscard]] Result<std::unique_ptr<board::PcieFunction>> try_open(const std::string& options = {}) {
-    return vfio::open_card(kernel_, std::string("vfio:") + card_pci + options);
+    return vfio::open_card(kernel_, fmt::format("vfio:{}{}", card_pci, options));
   }
 
   void open(const std::string& options = {}) {

@@ -1,4 +1,6 @@
 // Every call of opening, using and closing a card is made to fail in turn.
+#include <fmt/format.h>
+
 #include "tests/unit/vfio/card_test.hpp"
 
 namespace datum::test {
@@ -7,7 +9,7 @@ class EveryCall : public EitherInterface {
  protected:
   /// Opens the card and uses all of it. What was refused; nothing: all went well.
   Status use() {
-    auto opened = try_open(std::string(",") + GetParam());
+    auto opened = try_open(fmt::format(",{}", GetParam()));
     if (!opened) {
       return std::move(opened).error();
     }

@@ -1,4 +1,6 @@
 // What is read from sysfs, broken entries included.
+#include <fmt/format.h>
+
 #include "tests/unit/vfio/card_test.hpp"
 #include "vfio_backend/sysfs.hpp"
 
@@ -10,7 +12,7 @@ class Sysfs : public CardTest {
 
   FileTree& files() { return kernel_.machine.files; }
 
-  const std::string folder_ = std::string("/sys/bus/pci/devices/") + card_pci;
+  const std::string folder_ = fmt::format("/sys/bus/pci/devices/{}", card_pci);
 };
 
 TEST_F(Sysfs, a_device_is_read_whole) {
