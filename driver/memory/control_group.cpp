@@ -123,8 +123,8 @@ std::optional<GroupRoom> control_group_room(const ControlGroupFiles& files) {
   return least;
 }
 
-void ControlGroupWatch::use(ControlGroupFiles files) {
-  files_ = std::move(files);
+void ControlGroupWatch::use(const ControlGroupFiles* files) noexcept {
+  files_ = files;
   unseen_.store(~0ULL / 2, std::memory_order_relaxed);
 }
 
@@ -132,7 +132,7 @@ Result<bool> ControlGroupWatch::admit(std::uint64_t bytes) {
   if (unseen_.fetch_add(bytes, std::memory_order_relaxed) + bytes < bytes_between_looks) {
     return false;
   }
-  const std::optional<GroupRoom> room = control_group_room(files_);
+  const std::optional<GroupRoom> room = control_group_room(files_ != nullptr ? *files_ : ControlGroupFiles{});
   if (!room) {
     unseen_.store(0, std::memory_order_relaxed);
     return false;
@@ -150,7 +150,7 @@ Result<bool> ControlGroupWatch::admit(std::uint64_t bytes) {
 }
 
 ControlGroupWatch& control_groups() {
-  static ControlGroupWatch watch;
+  static constinit ControlGroupWatch watch;
   return watch;
 }
 

@@ -31,8 +31,9 @@ struct GroupRoom {
 /// Looks at the control groups when host memory is taken. Thread safe, save for `use`.
 class ControlGroupWatch {
  public:
-  /// Where `files` say, from the next look on: for tests, while no other thread takes memory.
-  void use(ControlGroupFiles files);
+  /// Where `files` say, from the next look on; null: where the kernel shows them. For tests, while no other
+  /// thread takes memory. `files` stays the caller's and lives until the next call.
+  void use(const ControlGroupFiles* files) noexcept;
 
   /// Before `bytes` more are taken. Whether the kernel is to give them at once, which is so where a group has
   /// a limit: what is only promised would be missing when it is touched. out_of_host_memory: there is no
@@ -40,7 +41,7 @@ class ControlGroupWatch {
   Result<bool> admit(std::uint64_t bytes);
 
  private:
-  ControlGroupFiles files_;
+  const ControlGroupFiles* files_ = nullptr;
   std::atomic<std::uint64_t> unseen_{~0ULL / 2};  ///< bytes since the last look; at first more than enough
 };
 

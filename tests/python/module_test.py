@@ -68,7 +68,7 @@ class Module(unittest.TestCase):
     def test_given_registers_when_read_by_name_then_values_fields_and_instances_are_the_boards(self) -> None:
         registers = self.board.registers
         self.assertEqual(registers.read("magic"), 0x4D544144)
-        self.assertEqual(registers.fields("VERSION"), {"major": 1, "minor": 1})
+        self.assertEqual(registers.fields("VERSION"), {"major": 1, "minor": 2})
         self.assertEqual(registers.read("MEMORY_BYTES"), 64 << 20)
         self.assertEqual(registers.read("RING_STATE", registers.read("RING_COUNT") - 1), 0)
         self.assertIn("CYCLES", registers.names())

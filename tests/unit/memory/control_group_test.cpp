@@ -28,7 +28,7 @@ class ControlGroup : public ::testing::Test {
   }
 
   void TearDown() override {
-    control_groups().use({});
+    control_groups().use(nullptr);
     std::filesystem::remove_all(root_);
   }
 
@@ -121,7 +121,8 @@ class HostMemoryInGroup : public ControlGroup {
   void SetUp() override {
     ControlGroup::SetUp();
     write("membership", "0::/app\n");
-    control_groups().use(files());
+    files_ = files();
+    control_groups().use(&files_);
   }
 
   Result<HostPages> take(std::uint64_t bytes) {
@@ -137,6 +138,7 @@ class HostMemoryInGroup : public ControlGroup {
     return static_cast<std::uint64_t>(status.st_blocks) * 512;
   }
 
+  ControlGroupFiles files_;
   std::unique_ptr<Board> board_ = test::open_model("memory=16M");
   DmaMap dma_{board_->function()};
   std::unique_ptr<AddressWindow> window_ = std::move(*AddressWindow::reserve());
