@@ -43,6 +43,12 @@ class CheckSelfContained(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("driver/bad.hpp:1", output)
 
+    def test_given_headers_of_which_all_name_what_they_use_then_all_are_counted(self) -> None:
+        header = "#pragma once\n" + NAMES_WHAT_IT_USES + "namespace { [[maybe_unused]] int unused() { return 1; } }\n"
+        status, output = self.run_check({"driver/good.cpp": NAMES_WHAT_IT_USES, "driver/good.hpp": header})
+        self.assertEqual(status, 0, output)
+        self.assertIn("2 of 2 files name what they use", output)
+
     def test_given_a_sample_then_only_so_many_are_compiled(self) -> None:
         sources = {f"driver/good{index}.cpp": NAMES_WHAT_IT_USES for index in range(4)}
         status, output = self.run_check(sources, "--sample", "2", "--seed", "7")
