@@ -8,6 +8,7 @@
 #include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 
@@ -43,7 +44,9 @@ Status EventMemory::allocate(std::uint64_t bytes) {
     slots_ = static_cast<EventSlot*>(allocation_);
     return {};
   }
-  Result<HostBlock> block = devices_.front()->arena().allocate(bytes);
+  Device& device = *devices_.front();
+  Result<HostBlock> block = with_second_chance([&] { return device.arena().allocate(bytes); },
+                                               [&] { static_cast<void>(device.drain_quarantine()); });
   if (!block) {
     return std::move(block).error();
   }

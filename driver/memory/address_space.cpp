@@ -166,21 +166,30 @@ Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
       }
     }
   }
-  for (std::size_t index = 0; index < wanted.size(); ++index) {
-    const auto is_new = [&](const PageChange& change) { return !change.was_mapped && change.is_mapped; };
-    const PageChange& change = wanted[index];
-    if (!is_new(change)) {
-      continue;
-    }
-    if (Status mapped = map_locked(raw(change.va), change.target, change.bytes, change.rights);
-        !mapped.ok()) {
-      for (const PageChange& before : wanted.first(index)) {
-        if (is_new(before)) {
-          unmap_locked(raw(before.va), before.bytes);
-        }
+  const auto is_new = [](const PageChange& change) { return !change.was_mapped && change.is_mapped; };
+  std::size_t index = 0;
+  const auto undo = [&] {
+    for (const PageChange& before : wanted.first(index)) {
+      if (is_new(before)) {
+        unmap_locked(raw(before.va), before.bytes);
       }
-      return mapped;
     }
+  };
+  try {
+    for (; index < wanted.size(); ++index) {
+      const PageChange& change = wanted[index];
+      if (!is_new(change)) {
+        continue;
+      }
+      if (Status mapped = map_locked(raw(change.va), change.target, change.bytes, change.rights);
+          !mapped.ok()) {
+        undo();
+        return mapped;
+      }
+    }
+  } catch (...) {
+    undo();
+    throw;
   }
   return {};
 }
@@ -324,6 +333,38 @@ Status AddressSpace::map(DeviceVa va, PageTarget target, std::uint64_t bytes, Pa
   return impl_->map_locked(raw(va), target, bytes, rights);
 }
 
+/// In one step, so that no commit brings a part, or brings pages ahead of their clearing.
+Status AddressSpace::map_runs(DeviceVa va, std::span<const PageRun> runs, PageRights rights,
+                              std::vector<PageRun> foreign) {
+  const std::scoped_lock lock(impl_->mutex);
+  std::uint64_t mapped_bytes = 0;
+  const auto undo = [&] {
+    if (mapped_bytes != 0) {
+      impl_->unmap_locked(raw(va), mapped_bytes);
+    }
+    impl_->to_clear.erase(raw(va));
+  };
+  try {
+    if (!foreign.empty()) {
+      impl_->to_clear.insert_or_assign(raw(va), std::move(foreign));
+    }
+    for (const PageRun& run : runs) {
+      PageTarget target;
+      target.device = run.first;
+      if (Status mapped = impl_->map_locked(raw(va) + mapped_bytes, target, run.bytes, rights);
+          !mapped.ok()) {
+        undo();
+        return mapped;
+      }
+      mapped_bytes += run.bytes;
+    }
+  } catch (...) {
+    undo();
+    throw;
+  }
+  return {};
+}
+
 bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes) {
   const std::scoped_lock lock(impl_->mutex);
   return impl_->unmap_locked(raw(va), bytes);
@@ -380,6 +421,7 @@ void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) {
 void AddressSpace::clear_before_use(DeviceVa va, std::vector<PageRun> runs) {
   const std::scoped_lock lock(impl_->mutex);
   impl_->to_clear.insert_or_assign(raw(va), std::move(runs));
+  impl_->changes.fetch_add(1, std::memory_order_release);
 }
 
 bool AddressSpace::cancel_clear(DeviceVa va) {

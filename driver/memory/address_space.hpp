@@ -65,6 +65,10 @@ class AddressSpace {
   /// allow. The range must not be mapped. No board access. out_of_device_memory: no table page; nothing is
   /// mapped then.
   Status map(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
+  /// Device memory, run after run from `va` on, like map. Of it `foreign` holds data of others: that is
+  /// cleared before the board gets the mapping.
+  Status map_runs(DeviceVa va, std::span<const PageRun> runs, PageRights rights,
+                  std::vector<PageRun> foreign);
   /// Forgets the range. Returns whether the board may have seen it: then whatever was mapped there goes to
   /// `retire`, or unmap_now is used.
   bool unmap(DeviceVa va, std::uint64_t bytes);

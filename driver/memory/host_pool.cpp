@@ -231,7 +231,9 @@ Iova HostPiece::iova(const DmaMap& dma) const noexcept {
 
 void HostPool::add_slab(std::unique_ptr<HostPiece> piece) {
   auto owners = std::make_unique<PageOwners>();
-  const std::uint32_t slab = blocks_.add_slab();
+  slabs_.reserve(slabs_.size() + 1);
+  owners_.reserve(owners_.size() + 1);
+  const std::uint32_t slab = blocks_.add_slab();  // from here on nothing may fail: others see the slab
   if (slab >= slabs_.size()) {
     slabs_.resize(slab + 1);
     owners_.resize(slab + 1);
@@ -324,9 +326,14 @@ Result<HostPages> HostPool::take_small(std::uint64_t whole, std::uint64_t alignm
   if (!pages.ok()) {
     return pages;
   }
-  if (Status mapped = pages->piece->map_for_all(maps); !mapped.ok()) {
+  try {
+    if (Status mapped = pages->piece->map_for_all(maps); !mapped.ok()) {
+      release(*pages);
+      return std::move(mapped).error();
+    }
+  } catch (...) {
     release(*pages);
-    return std::move(mapped).error();
+    throw;
   }
   return pages;
 }

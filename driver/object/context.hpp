@@ -217,9 +217,9 @@ class Context {
   void end_virtual_space();
   void drain_quarantines();
   void end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept;
-  Result<std::shared_ptr<MemoryBacking>> take_for_sharing(const void* pointer, Allocation& allocation);
+  Result<std::shared_ptr<MemoryBacking>> take_for_sharing(const Allocation& allocation);
   Result<IpcHandleBytes> handle_of(const Result<std::uint64_t>& id);
-  Result<std::uint64_t> share(const void* pointer);
+  Result<std::uint64_t> share(const Allocation& allocation);
   Result<std::uint64_t> share_object(const PhysicalMemory& named);
   Result<IpcHandleBytes> export_mapped(const void* pointer);
   Result<PhysicalMemory*> register_object(Result<std::shared_ptr<PhysicalMemory>> object);
@@ -227,6 +227,7 @@ class Context {
                           Allocation allocation);
   Result<void*> map_shared_file(Device& device, int fd, std::uint64_t bytes, Allocation allocation,
                                 std::uint64_t alignment);
+  Result<void*> map_range(Device& device, const OpenedFile& file, PageRights rights);
   [[nodiscard]] std::uint64_t granule_bytes() const noexcept;
   Status show_to_peer(Device& user, const Allocation& allocation);
   Result<std::unique_ptr<ExportedFile>> export_device(MemoryBacking& backing, const Allocation& allocation);

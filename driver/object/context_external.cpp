@@ -1,6 +1,7 @@
 // Memory that goes out of a context and comes into it as a descriptor, and physical memory that is shared.
 #include <algorithm>
 #include <fcntl.h>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 #include "driver/object/memory_users.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 namespace {
@@ -56,15 +58,22 @@ Result<void*> Context::import_external(Device* device, int fd, ExternalTypes typ
   allocation.rights = rights;
   // Never more than the file has: what is behind its end must not be touched.
   const std::uint64_t mapped = std::min(file->identity.bytes, align_up(bytes, granule_bytes()));
-  return map_shared_file(device != nullptr ? *device : *devices_.front(), file->fd.get(), mapped, allocation,
-                         std::max(alignment, small_page_bytes));
+  return with_second_chance(
+      [&] {
+        return map_shared_file(device != nullptr ? *device : *devices_.front(), file->fd.get(), mapped,
+                               allocation, std::max(alignment, small_page_bytes));
+      },
+      [&] { drain_quarantines(); });
 }
 
 Result<void*> Context::make_exportable(Result<void*> allocated, ExternalTypes types) {
   if (!allocated.ok()) {
     return allocated;
   }
-  Result<std::uint64_t> id = share(*allocated);
+  const std::optional<Allocation> made = find(*allocated);
+  Result<std::uint64_t> id =
+      made ? share(*made)
+           : make_error(ErrorCode::invalid_argument, "the memory was freed before it could be shared");
   Status offered = id.ok() ? driver_.exports().offer(*id, types, driver_.dma_bufs()) : Status(id.error());
   if (!offered.ok()) {
     static_cast<void>(free(*allocated));

@@ -11,6 +11,7 @@
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 #include "driver/object/memory_users.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 
@@ -33,7 +34,9 @@ Result<void*> Context::import_file(Device& device, int fd, const SharedFileIdent
   allocation.imported = true;
   allocation.size_bytes = size_bytes;
   allocation.rights = rights;
-  return map_shared_file(device, fd, file.bytes, allocation, small_page_bytes);
+  return with_second_chance(
+      [&] { return map_shared_file(device, fd, file.bytes, allocation, small_page_bytes); },
+      [&] { drain_quarantines(); });
 }
 
 /// `bytes` of a file, and an allocation that shows them. Of `allocation` kind, size and flags count.

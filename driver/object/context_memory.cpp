@@ -12,6 +12,7 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 namespace {
@@ -33,41 +34,36 @@ bool fits_a_page(std::uint64_t bytes, std::uint64_t alignment) noexcept {
 }  // namespace
 
 Status Context::map_device(Device& device, MemoryBacking& backing, PageRights rights) {
-  AddressSpace& pages = space(device);
-  std::uint64_t va = backing.base();
-  for (const PageRun& run : backing.runs()) {
-    PageTarget target;
-    target.device = run.first;
-    if (Status mapped = pages.map(DeviceVa{va}, target, run.bytes, rights); !mapped.ok()) {
-      if (va != backing.base() && pages.unmap(DeviceVa{backing.base()}, va - backing.base())) {
-        pages.retire(
-            backing
-                .shared_from_this());  // another thread's commit has shown the board what was mapped so far
-      }
-      return mapped;
-    }
-    va += run.bytes;
-  }
-  if (std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), id_); !foreign.empty()) {
+  std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), id_);
+  if (!foreign.empty()) {
     backing.mark_foreign();
-    pages.clear_before_use(DeviceVa{backing.base()}, std::move(foreign));
   }
-  return {};
+  return space(device).map_runs(DeviceVa{backing.base()}, backing.runs(), rights, std::move(foreign));
 }
 
 Status Context::map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights) {
-  for (std::size_t index = 0; index < devices_.size(); ++index) {
-    PageTarget target;
-    target.host = true;
-    target.iova = backing.pages().iova(devices_[index]->dma());
-    if (Status mapped = spaces_[index]->map(DeviceVa{backing.base()}, target, bytes, rights); !mapped.ok()) {
-      while (index-- > 0) {
-        if (spaces_[index]->unmap(DeviceVa{backing.base()}, bytes)) {
-          spaces_[index]->retire(backing.shared_from_this());
-        }
+  std::size_t index = 0;
+  const auto undo = [&] {
+    while (index-- > 0) {
+      if (spaces_[index]->unmap(DeviceVa{backing.base()}, bytes)) {
+        spaces_[index]->retire(backing.shared_from_this());
       }
-      return mapped;
     }
+  };
+  try {
+    for (; index < devices_.size(); ++index) {
+      PageTarget target;
+      target.host = true;
+      target.iova = backing.pages().iova(devices_[index]->dma());
+      if (Status mapped = spaces_[index]->map(DeviceVa{backing.base()}, target, bytes, rights);
+          !mapped.ok()) {
+        undo();
+        return mapped;
+      }
+    }
+  } catch (...) {
+    undo();
+    throw;
   }
   return {};
 }
@@ -191,9 +187,7 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_host_pages(std::uint64_t by
   if (backing.ok()) {
     return backing;
   }
-  for (Device* device : devices_) {
-    static_cast<void>(device->drain_quarantine());
-  }
+  drain_quarantines();
   return MemoryBacking::take_host(driver_.host_pool(), maps, bytes, alignment, id_);
 }
 
@@ -244,7 +238,8 @@ Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, b
                                   bytes, first));
   }
   Result<std::shared_ptr<MemoryBacking>> backing =
-      SystemMemory::take(pins_, memory, bytes, read_only_for_device);
+      with_second_chance([&] { return SystemMemory::take(pins_, memory, bytes, read_only_for_device); },
+                         [&] { drain_quarantines(); });
   if (!backing.ok()) {
     return std::move(backing).error();
   }

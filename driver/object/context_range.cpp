@@ -16,6 +16,7 @@
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 #include "driver/object/memory_users.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 namespace {
@@ -109,6 +110,10 @@ Result<IpcHandleBytes> Context::export_range(const void* pointer, std::uint64_t 
 }
 
 Result<void*> Context::import_range(Device& device, const OpenedFile& file, PageRights rights) {
+  return with_second_chance([&] { return map_range(device, file, rights); }, [&] { drain_quarantines(); });
+}
+
+Result<void*> Context::map_range(Device& device, const OpenedFile& file, PageRights rights) {
   Result<SharedRange> range = SharedRange::read(file.fd.get(), file.identity);
   if (!range.ok()) {
     return std::move(range).error();

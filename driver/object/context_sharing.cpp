@@ -128,23 +128,24 @@ void Context::end_sharing(MemoryBacking& backing, const Allocation& allocation) 
   }
 }
 
-/// Under sharing_mutex_. What is found here lives until the mutex is given back.
-Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const void* pointer,
-                                                                 Allocation& allocation) {
+/// Under sharing_mutex_. `allocation` was found before; what it occupies lives until the mutex is given back.
+Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const Allocation& allocation) {
+  const auto* const pointer = reinterpret_cast<const void*>(allocation.base);
+  const auto is_live = [&] {
+    const std::optional<Allocation> known = find(pointer);
+    return known && known->id == allocation.id;
+  };
   std::shared_ptr<MemoryBacking> backing;
   {
     // Who frees the allocation erases it first and takes its backing out under this lock afterwards.
     const std::scoped_lock lock(books_);
-    const std::optional<Allocation> known = find(pointer);
-    if (!known) {
-      return no_base(pointer, "it is no live allocation of this context");
+    if (!is_live()) {
+      return no_base(pointer, "it was freed");
     }
-    allocation = *known;
-    backing = known->backing->shared_from_this();
+    backing = allocation.backing->shared_from_this();
   }
   backing->mark_shared();
-  const std::optional<Allocation> still = find(pointer);
-  if (!still || still->id != allocation.id) {
+  if (!is_live()) {
     return no_base(pointer, "it was freed");
   }
   return backing;
@@ -168,7 +169,7 @@ Result<IpcHandleBytes> Context::export_allocation(const void* pointer) {
   if (std::optional<IpcHandleBytes> handle = driver_.exports().get(known->id)) {
     return *handle;
   }
-  return handle_of(share(pointer));
+  return handle_of(share(*known));
 }
 
 /// The next handle of what was shared.
@@ -183,10 +184,9 @@ Result<IpcHandleBytes> Context::handle_of(const Result<std::uint64_t>& id) {
 }
 
 /// The id under which the allocation is exported, from now on if it was not.
-Result<std::uint64_t> Context::share(const void* pointer) {
+Result<std::uint64_t> Context::share(const Allocation& allocation) {
   const std::scoped_lock lock(sharing_mutex_);
-  Allocation allocation;
-  Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(pointer, allocation);
+  Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(allocation);
   if (!backing.ok()) {
     return std::move(backing).error();
   }
@@ -206,7 +206,6 @@ Result<std::uint64_t> Context::share(const void* pointer) {
   if (!file.ok()) {
     return std::move(file).error();
   }
-  (*file)->clear_tail();
   driver_.exports().add(allocation.id, std::move(*file));
   return allocation.id;
 }
@@ -236,24 +235,22 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
                    : Status(id.error());
   }
   const std::scoped_lock lock(sharing_mutex_);
-  Allocation seen;
-  Result<std::shared_ptr<MemoryBacking>> backing =
-      take_for_sharing(reinterpret_cast<const void*>(allocation.base), seen);
+  Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(allocation);
   if (!backing.ok()) {
     return std::move(backing).error();
   }
   if ((*backing)->elsewhere() == nullptr) {
-    Result<std::unique_ptr<ExportedFile>> file = export_device(**backing, seen);
+    Result<std::unique_ptr<ExportedFile>> file = export_device(**backing, allocation);
     if (!file.ok()) {
       return std::move(file).error();
     }
-    driver_.exports().add(seen.id, std::move(*file));
+    driver_.exports().add(allocation.id, std::move(*file));
   }
   auto& pages = static_cast<DeviceExport&>(*(*backing)->elsewhere());  // the backing is on a device
   if (pages.has_peer(user.dma())) {
     return {};
   }
-  Result<UniqueFd> file = driver_.exports().duplicate(seen.id);
+  Result<UniqueFd> file = driver_.exports().duplicate(allocation.id);
   if (!file.ok()) {
     return std::move(file).error();
   }
@@ -264,7 +261,8 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   PageTarget target;
   target.host = true;
   target.iova = *iova;
-  Status mapped = space(user).map(DeviceVa{seen.base}, target, seen.span_bytes(), seen.rights);
+  Status mapped =
+      space(user).map(DeviceVa{allocation.base}, target, allocation.span_bytes(), allocation.rights);
   if (!mapped.ok()) {
     pages.remove_peer(user.dma());
   }
@@ -277,6 +275,7 @@ Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& back
       export_pages(backing, *allocation.device, allocation.ordinal, allocation.size_bytes);
   if (file.ok()) {
     (*file)->set_rights(allocation.rights);
+    (*file)->clear_tail();
   }
   return file;
 }
@@ -330,6 +329,7 @@ Result<std::unique_ptr<ExportedFile>> Context::export_host(MemoryBacking& backin
   }
   auto exported = std::make_unique<ExportedFile>(std::move(file), *identity, allocation.size_bytes);
   exported->set_rights(allocation.rights);
+  exported->clear_tail();
   return exported;
 }
 

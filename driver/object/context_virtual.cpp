@@ -8,28 +8,13 @@
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/second_chance.hpp"
 
 namespace datum {
 namespace {
 
-bool out_of_memory(const Error& error) noexcept {
-  return error.code == ErrorCode::out_of_device_memory || error.code == ErrorCode::out_of_host_memory;
-}
-
 VirtualSpace::Range range_of(const void* pointer, std::uint64_t bytes) noexcept {
   return {reinterpret_cast<std::uintptr_t>(pointer), bytes};
-}
-
-/// Tries again after memory that waited for a board's word was given back. If the board does not give it, the
-/// answer stays what it was.
-template <class Attempt, class Drain>
-auto with_second_chance(Attempt&& attempt, Drain&& drain) {
-  auto result = attempt();
-  if (!result.ok() && out_of_memory(result.error())) {
-    drain();
-    result = attempt();
-  }
-  return result;
 }
 
 }  // namespace
@@ -54,8 +39,9 @@ void Context::end_virtual_space() {
   }
 }
 
+/// Of all devices: what is locked or idle for another one counts against the same limits of the process.
 void Context::drain_quarantines() {
-  for (Device* device : devices_) {
+  for (const std::unique_ptr<Device>& device : driver_.devices()) {
     static_cast<void>(device->drain_quarantine());
   }
 }

@@ -1,4 +1,5 @@
 // Page tables as the board itself sees them: the golden model walks them.
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -122,6 +123,44 @@ TEST_F(AddressSpaceTest, given_foreign_pages_that_are_freed_before_any_commit_th
   space->unmap(va, 4096);
   ASSERT_TRUE(space->commit().ok());
   EXPECT_TRUE(cleared_.empty());
+}
+
+TEST_F(AddressSpaceTest, given_foreign_pages_that_are_mapped_nowhere_when_committed_then_they_are_cleared) {
+  const auto space = make_space();
+  ASSERT_TRUE(space->commit().ok());
+  const PageRun foreign{{0x40000, 0}, 4096};
+  space->clear_before_use(va, {foreign});
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_EQ(cleared_, std::vector{foreign});
+}
+
+TEST_F(AddressSpaceTest,
+       given_runs_of_which_one_is_foreign_when_mapped_then_all_are_seen_and_that_is_cleared) {
+  const auto space = make_space();
+  const PageRun own{{0x40000, 0}, 8192};
+  const PageRun foreign{{0x90000, 0}, 4096};
+  ASSERT_TRUE(space->map_runs(va, std::array{own, foreign}, {}, {foreign}).ok());
+  EXPECT_TRUE(cleared_.empty());
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_EQ(cleared_, std::vector{foreign});
+  EXPECT_EQ(translate(*space, va + 4096), 0x41000U);
+  EXPECT_EQ(translate(*space, va + 8192), 0x90000U);
+}
+
+TEST_F(AddressSpaceTest, given_runs_that_find_no_table_page_when_mapped_then_none_is_mapped_or_cleared) {
+  const auto space = make_space();
+  std::vector<DeviceAddress> taken;
+  for (Result<DeviceAddress> page = heap_.allocate_table(); page.ok(); page = heap_.allocate_table()) {
+    taken.push_back(*page);
+  }
+  const PageRun foreign{{0x90000, 0}, 4096};
+  EXPECT_FALSE(space->map_runs(va, std::array{foreign}, {}, {foreign}).ok());
+  for (const DeviceAddress page : taken) {
+    heap_.free_table(page);
+  }
+  ASSERT_TRUE(space->commit().ok());
+  EXPECT_TRUE(cleared_.empty());
+  EXPECT_FALSE(translate(*space, va).has_value());
 }
 
 TEST_F(AddressSpaceTest, given_many_scattered_unmappings_then_one_commit_brings_them_all) {
