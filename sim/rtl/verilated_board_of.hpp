@@ -5,12 +5,13 @@
 #include <verilated_cov.h>
 #include <verilated_fst_c.h>
 
+#include "sim/rtl/recording.hpp"
 #include "sim/rtl/verilated_board.hpp"
 
 namespace datum::sim {
 
 template <class Top, bool instrumented>
-class VerilatedBoardOf final : public VerilatedBoard {
+class VerilatedBoardOf final : public VerilatedBoard, private Recording {
  public:
   explicit VerilatedBoardOf(const VerilatedSettings& settings) : coverage_file_(settings.coverage_file) {
     constexpr int random_values = 2;
@@ -27,10 +28,36 @@ class VerilatedBoardOf final : public VerilatedBoard {
         top_->trace(trace_.get(), all_levels);
         trace_->open(settings.trace_file.c_str());
       }
+      finish_at_exit();
     }
   }
 
-  ~VerilatedBoardOf() override {
+  ~VerilatedBoardOf() override { end(); }
+
+  void evaluate() override {
+    Verilated::threadContextp(&context_);
+    if constexpr (instrumented) {
+      const auto lock = while_recording();
+      top_->eval();
+    } else {
+      top_->eval();
+    }
+  }
+
+  void dump(std::uint64_t time_ps) override {
+    if constexpr (instrumented) {
+      const auto lock = while_recording();
+      context_.time(time_ps);
+      if (trace_ != nullptr && is_recording()) {
+        trace_->dump(time_ps);
+      }
+    }
+  }
+
+  [[nodiscard]] BoardPins& pins() noexcept override { return *pins_; }
+
+ private:
+  void close() override {
     Verilated::threadContextp(&context_);
     if constexpr (instrumented) {
       if (trace_ != nullptr) {
@@ -42,23 +69,6 @@ class VerilatedBoardOf final : public VerilatedBoard {
     }
   }
 
-  void evaluate() override {
-    Verilated::threadContextp(&context_);
-    top_->eval();
-  }
-
-  void dump(std::uint64_t time_ps) override {
-    if constexpr (instrumented) {
-      context_.time(time_ps);
-      if (trace_ != nullptr) {
-        trace_->dump(time_ps);
-      }
-    }
-  }
-
-  [[nodiscard]] BoardPins& pins() noexcept override { return *pins_; }
-
- private:
   VerilatedContext context_;
   std::string coverage_file_;
   std::unique_ptr<VerilatedFstC> trace_;

@@ -55,6 +55,19 @@ class RunCommand(unittest.TestCase):
         self.assertEqual(refused.returncode, 2)
         self.assertIn("only rtl: boards have waveforms", refused.stderr)
 
+    def test_given_a_program_that_ends_with_its_board_open_then_the_waveform_and_the_coverage_are_whole(self) -> None:
+        (self.folder / "file").write_text("few bytes")
+        coverage = {"DATUM_SIM_OPTIONS": f"coverage={self.folder.resolve()}/out.dat"}
+        result = self.run_datum("--board", "rtl:", "--waveform", "out.fst", "--", DEMO, str(self.folder / "file"), **coverage)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        waveform = (self.folder / "out.fst").read_bytes()
+        self.assertEqual(waveform[0], 0, "an FST file begins with its header block")
+        started, ended = (int.from_bytes(waveform[at : at + 8], "big") for at in (9, 17))
+        self.assertEqual(started, 0)
+        self.assertGreater(ended, 1_000_000, "picoseconds")
+        self.assertEqual(sorted(path.name for path in self.folder.glob("out.fst*")), ["out.fst"])
+        self.assertGreater((self.folder / "out.dat").stat().st_size, 1000)
+
     def test_given_the_demo_when_traced_then_calls_allocations_descriptors_and_interrupts_are_there(self) -> None:
         timeline = self.timeline_of_demo()
         events = timeline["traceEvents"]
