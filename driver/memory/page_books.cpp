@@ -97,29 +97,30 @@ PageBooks::Reused PageBooks::reuse(const PageKind& kind) noexcept {
   return {page, shard.next_id++};
 }
 
-bool PageBooks::keep_mapped(MemoryBacking& backing) noexcept {
-  Shard& shard = shards_[backing.shard_];
-  const std::scoped_lock lock(shard.mutex);
-  Stack* const stack =
-      backing.may_idle() && backing.mapped_at_ == commits() ? shard.stack_for(backing.kind_) : nullptr;
-  if (stack == nullptr || stack->count == most_idle) {
-    return false;
-  }
-  ++stack->count;
-  stack->mapped.add(shard.live.remove(backing));
-  return true;
-}
-
-bool PageBooks::keep_unmapped(MemoryBacking& backing) noexcept {
-  Shard& shard = shards_[backing.shard_];
-  const std::scoped_lock lock(shard.mutex);
+/// Under the shard's lock. Whether there was room.
+bool PageBooks::make_idle(Shard& shard, MemoryBacking& backing, BackingList Stack::*list) noexcept {
   Stack* const stack = backing.may_idle() ? shard.stack_for(backing.kind_) : nullptr;
   if (stack == nullptr || stack->count == most_idle) {
     return false;
   }
   ++stack->count;
+  (stack->*list).add(shard.live.remove(backing));
+  return true;
+}
+
+bool PageBooks::keep_mapped(MemoryBacking& backing) noexcept {
+  Shard& shard = shards_[backing.shard_];
+  const std::scoped_lock lock(shard.mutex);
+  return backing.mapped_at_ == commits() && make_idle(shard, backing, &Stack::mapped);
+}
+
+bool PageBooks::keep_unmapped(MemoryBacking& backing) noexcept {
+  Shard& shard = shards_[backing.shard_];
+  const std::scoped_lock lock(shard.mutex);
+  if (!make_idle(shard, backing, &Stack::unmapped)) {
+    return false;
+  }
   backing.mapped_at_ = MemoryBacking::unmapped;
-  stack->unmapped.add(shard.live.remove(backing));
   return true;
 }
 

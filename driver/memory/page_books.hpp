@@ -89,6 +89,7 @@ class PageBooks {
   };
 
   [[nodiscard]] static std::size_t here() noexcept;
+  static bool make_idle(Shard& shard, MemoryBacking& backing, BackingList Stack::*list) noexcept;
 
   std::atomic<std::uint64_t>& next_id_;
   std::array<Shard, shard_count> shards_;
