@@ -5,6 +5,8 @@ set_property(CACHE DATUM_SANITIZE PROPERTY STRINGS "" "address,undefined" "threa
 option(DATUM_WITH_RTL "Build the Verilated board, so that rtl: addresses work" ON)
 option(DATUM_PRECOMPILED_HEADERS "Compile what most sources include once: half the time for a whole build" OFF)
 
+option(DATUM_UNITY_BUILD "Compile the sources of a target together, sixteen at a time: half the time for a whole build" OFF)
+
 # The order is that of dependence: a folder may link targets of those before it.
 set(DATUM_FOLDERS "include;vfio_user;rtl_model;sim;vfio_backend;driver;tools;tests" CACHE STRING "Folders to build, those that are needed first")
 

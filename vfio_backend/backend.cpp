@@ -45,11 +45,11 @@ Result<std::unique_ptr<board::PcieFunction>> open(std::string_view address) {
 
 std::string diagnose(std::string_view address) { return diagnose_card(kernel_syscalls(), address); }
 
-constexpr board::Backend entry{"vfio", &list, &open, &diagnose};
+constexpr board::Backend vfio_entry{"vfio", &list, &open, &diagnose};
 
 }  // namespace
 
-const board::Backend& backend() noexcept { return entry; }
+const board::Backend& backend() noexcept { return vfio_entry; }
 
 std::vector<std::string> list_cards(Syscalls& syscalls, std::string_view more_ids) {
   std::vector<std::string> addresses;

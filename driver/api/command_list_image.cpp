@@ -102,13 +102,13 @@ ze_result_t find_memory_pitches(const ImageLayout& layout, const RegionShape& sh
 }
 
 /// The start of each copy: list, images, memory, events. `src` or `dst` may be memory instead of an image.
-struct Side {
+struct ImageSide {
   const void* handle_or_pointer;
   const char* name;
   bool is_image;
 };
 
-ze_result_t check_side(const Side& side, Image*& image) {
+ze_result_t check_side(const ImageSide& side, Image*& image) {
   if (!side.is_image) {
     return side.handle_or_pointer != nullptr ? ZE_RESULT_SUCCESS : refuse_null_pointer(side.name);
   }
@@ -129,7 +129,7 @@ struct Call {
   Synchronization events;
 };
 
-ze_result_t resolve(ze_command_list_handle_t hCommandList, const Side& dst, const Side& src,
+ze_result_t resolve(ze_command_list_handle_t hCommandList, const ImageSide& dst, const ImageSide& src,
                     const Events& events, Call& call) {
   call.list = find<CommandList>(hCommandList);
   if (call.list == nullptr) {

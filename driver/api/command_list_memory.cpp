@@ -20,7 +20,7 @@ namespace datum::api {
 namespace {
 
 /// One side of zeCommandListAppendMemoryCopyRegion.
-struct Side {
+struct RegionSide {
   const void* pointer;
   const ze_copy_region_t* region;
   std::uint32_t pitch;
@@ -28,7 +28,7 @@ struct Side {
 };
 
 /// Address of the region's first byte; false: it has none.
-bool first_byte(const Side& side, std::uint64_t& address) {
+bool first_byte(const RegionSide& side, std::uint64_t& address) {
   std::uint64_t rows = std::uint64_t{side.region->originY} * side.pitch;
   const std::uint64_t planes = std::uint64_t{side.region->originZ} * side.slice_pitch;
   address = reinterpret_cast<std::uintptr_t>(side.pointer);
@@ -51,7 +51,8 @@ ze_result_t check_pitches(const RegionShape& shape, const Pitches& pitches, cons
 }
 
 /// `command` from the two sides, which are not null.
-ze_result_t make_region_copy(CommandList& list, const Side& dst, const Side& src, CopyCommand& command) {
+ze_result_t make_region_copy(CommandList& list, const RegionSide& dst, const RegionSide& src,
+                             CopyCommand& command) {
   if (dst.region->width != src.region->width || dst.region->height != src.region->height ||
       dst.region->depth != src.region->depth) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
@@ -286,8 +287,8 @@ ze_result_t zeCommandListAppendMemoryCopyRegion(ze_command_list_handle_t hComman
     return found;
   }
   CopyCommand command;
-  const Side dst{dstptr, dstRegion, dstPitch, dstSlicePitch};
-  const Side src{srcptr, srcRegion, srcPitch, srcSlicePitch};
+  const RegionSide dst{dstptr, dstRegion, dstPitch, dstSlicePitch};
+  const RegionSide src{srcptr, srcRegion, srcPitch, srcSlicePitch};
   if (const ze_result_t made = make_region_copy(*list, dst, src, command); made != ZE_RESULT_SUCCESS) {
     return made;
   }

@@ -15,7 +15,7 @@ namespace datum::api {
 
 namespace {
 
-constexpr ze_mutable_command_exp_flags_t known_flags = 0xff;
+constexpr ze_mutable_command_exp_flags_t known_mutations = 0xff;
 
 ze_result_t find_event(CommandList& list, ze_event_handle_t handle, Event*& event) {
   Synchronization found;
@@ -45,7 +45,7 @@ ze_result_t zeCommandListGetNextCommandIdExp(ze_command_list_handle_t hCommandLi
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   "the descriptor's stype is not ZE_STRUCTURE_TYPE_MUTABLE_COMMAND_ID_EXP_DESC");
   }
-  if (desc->flags > known_flags) {
+  if (desc->flags > known_mutations) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   fmt::format("unknown mutable command flags {:#x}", desc->flags));
   }

@@ -90,9 +90,7 @@ ze_result_t find_place(ze_context_handle_t context, ze_device_handle_t device, P
 }
 
 ze_result_t check_membership(const Place& place) {
-  return place.context->has(*place.device)
-             ? ZE_RESULT_SUCCESS
-             : refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+  return place.context->has(*place.device) ? ZE_RESULT_SUCCESS : refuse_foreign_device();
 }
 
 /// Residency of [pointer, +size), which is either Datum's memory or nothing to be resident.

@@ -40,12 +40,12 @@ ze_result_t fill_pitched_images(ze_structure_type_t stype, void* structure) {
 }
 
 /// The start of nearly every function here: the device, or why there is none; and that the output is there.
-struct Found {
+struct FoundDevice {
   Device* device = nullptr;
   ze_result_t code = ZE_RESULT_SUCCESS;
 };
 
-Found find_device(ze_device_handle_t handle, const void* output, std::string_view output_name) {
+FoundDevice find_device(ze_device_handle_t handle, const void* output, std::string_view output_name) {
   Device* device = find<Device>(handle);
   if (device == nullptr) {
     return {nullptr, refuse_handle(handle, "hDevice")};
@@ -108,7 +108,7 @@ ze_result_t zeDeviceGet(ze_driver_handle_t hDriver, uint32_t* pCount, ze_device_
 }
 
 ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t* pCount, ze_device_handle_t*) {
-  if (const Found found = find_device(hDevice, pCount, "pCount"); found.device == nullptr) {
+  if (const FoundDevice found = find_device(hDevice, pCount, "pCount"); found.device == nullptr) {
     return found.code;
   }
   *pCount = 0;
@@ -116,7 +116,7 @@ ze_result_t zeDeviceGetSubDevices(ze_device_handle_t hDevice, uint32_t* pCount, 
 }
 
 ze_result_t zeDeviceGetRootDevice(ze_device_handle_t hDevice, ze_device_handle_t* phRootDevice) {
-  if (const Found found = find_device(hDevice, phRootDevice, "phRootDevice"); found.device == nullptr) {
+  if (const FoundDevice found = find_device(hDevice, phRootDevice, "phRootDevice"); found.device == nullptr) {
     return found.code;
   }
   *phRootDevice = nullptr;  // the answer for a device that is one itself
@@ -124,7 +124,7 @@ ze_result_t zeDeviceGetRootDevice(ze_device_handle_t hDevice, ze_device_handle_t
 }
 
 ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properties_t* pDeviceProperties) {
-  const Found found = find_device(hDevice, pDeviceProperties, "pDeviceProperties");
+  const FoundDevice found = find_device(hDevice, pDeviceProperties, "pDeviceProperties");
   if (found.device == nullptr) {
     return found.code;
   }
@@ -162,7 +162,7 @@ ze_result_t zeDeviceGetProperties(ze_device_handle_t hDevice, ze_device_properti
 
 ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
                                          ze_device_compute_properties_t* pComputeProperties) {
-  if (const Found found = find_device(hDevice, pComputeProperties, "pComputeProperties");
+  if (const FoundDevice found = find_device(hDevice, pComputeProperties, "pComputeProperties");
       found.device == nullptr) {
     return found.code;
   }
@@ -172,7 +172,7 @@ ze_result_t zeDeviceGetComputeProperties(ze_device_handle_t hDevice,
 
 ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
                                         ze_device_module_properties_t* pModuleProperties) {
-  const Found found = find_device(hDevice, pModuleProperties, "pModuleProperties");
+  const FoundDevice found = find_device(hDevice, pModuleProperties, "pModuleProperties");
   if (found.device == nullptr) {
     return found.code;
   }
@@ -186,7 +186,7 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t hDevice,
 
 ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
                                        ze_device_image_properties_t* pImageProperties) {
-  const Found found = find_device(hDevice, pImageProperties, "pImageProperties");
+  const FoundDevice found = find_device(hDevice, pImageProperties, "pImageProperties");
   if (found.device == nullptr) {
     return found.code;
   }
@@ -206,7 +206,7 @@ ze_result_t zeDeviceGetImageProperties(ze_device_handle_t hDevice,
 ze_result_t
 zeDeviceGetCommandQueueGroupProperties(ze_device_handle_t hDevice, uint32_t* pCount,
                                        ze_command_queue_group_properties_t* pCommandQueueGroupProperties) {
-  const Found found = find_device(hDevice, pCount, "pCount");
+  const FoundDevice found = find_device(hDevice, pCount, "pCount");
   if (found.device == nullptr) {
     return found.code;
   }
@@ -309,7 +309,7 @@ ze_result_t zeDeviceGetGlobalTimestamps(ze_device_handle_t hDevice, uint64_t* ho
 }
 
 ze_result_t zeDevicePciGetPropertiesExt(ze_device_handle_t hDevice, ze_pci_ext_properties_t* pPciProperties) {
-  const Found found = find_device(hDevice, pPciProperties, "pPciProperties");
+  const FoundDevice found = find_device(hDevice, pPciProperties, "pPciProperties");
   if (found.device == nullptr) {
     return found.code;
   }

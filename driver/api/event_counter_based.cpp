@@ -11,7 +11,7 @@ namespace datum::api {
 
 namespace {
 
-constexpr ze_event_counter_based_flags_t timestamp_flags =
+constexpr ze_event_counter_based_flags_t counter_timestamp_flags =
     ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP | ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP;
 
 ze_result_t check_extension(ze_structure_type_t stype, const void*) {
@@ -35,7 +35,7 @@ ze_result_t check_descriptor(const ze_event_counter_based_desc_t& desc) {
                   fmt::format("unknown flags {:#x} or scopes: signal {:#x}, wait {:#x}", desc.flags,
                               desc.signal, desc.wait));
   }
-  if ((desc.flags & timestamp_flags) == timestamp_flags) {
+  if ((desc.flags & counter_timestamp_flags) == counter_timestamp_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "timestamps are either the device's or the host's");
   }
   if ((desc.flags & ZE_EVENT_COUNTER_BASED_FLAG_GRAPH_EXTERNAL) != 0) {
@@ -68,7 +68,7 @@ ze_result_t zeEventCounterBasedCreate(ze_context_handle_t hContext, ze_device_ha
   if (!context->has(*device)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the device is not one of the context's");
   }
-  const bool timestamps = (desc->flags & timestamp_flags) != 0;
+  const bool timestamps = (desc->flags & counter_timestamp_flags) != 0;
   Result<Event*> event =
       Event::create_counter_based(*context, {desc->flags, desc->signal, desc->wait, timestamps});
   if (!event) {

@@ -16,7 +16,7 @@ namespace datum::api {
 
 namespace {
 
-constexpr ze_event_pool_flags_t timestamp_flags =
+constexpr ze_event_pool_flags_t pool_timestamp_flags =
     ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP;
 
 ze_result_t check_pool_descriptor(const ze_event_pool_desc_t& desc) {
@@ -27,7 +27,7 @@ ze_result_t check_pool_descriptor(const ze_event_pool_desc_t& desc) {
   if (desc.flags > 0xfU) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, fmt::format("unknown pool flags {:#x}", desc.flags));
   }
-  if ((desc.flags & timestamp_flags) == timestamp_flags) {
+  if ((desc.flags & pool_timestamp_flags) == pool_timestamp_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "a pool keeps either kernel timestamps or mapped ones");
   }
@@ -96,7 +96,7 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_
     }
     devices.push_back(device);
   }
-  const bool timestamps = (desc->flags & timestamp_flags) != 0;
+  const bool timestamps = (desc->flags & pool_timestamp_flags) != 0;
   Result<EventPool*> pool =
       EventPool::create(*context, std::move(devices), desc->count, desc->flags, timestamps, counter_flags);
   if (!pool) {

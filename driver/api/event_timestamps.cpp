@@ -15,14 +15,14 @@ namespace datum::api {
 namespace {
 
 /// The start of the queries here. `times` is empty where `device` has taken none (yet).
-struct Found {
+struct FoundTimes {
   Event* event = nullptr;
   Device* device = nullptr;
   std::optional<EventTimes> times;
 };
 
 ze_result_t find_times(ze_event_handle_t hEvent, ze_device_handle_t hDevice, const uint32_t* pCount,
-                       Found& found) {
+                       FoundTimes& found) {
   found.event = find<Event>(hEvent);
   if (found.event == nullptr) {
     return refuse_handle(hEvent, "hEvent");
@@ -54,7 +54,7 @@ bool in_host_time(const Event& event) {
   return (event.counter_flags() & ZE_EVENT_COUNTER_BASED_FLAG_HOST_TIMESTAMP) != 0;
 }
 
-ze_kernel_timestamp_result_t kernel_result(const Found& found) {
+ze_kernel_timestamp_result_t kernel_result(const FoundTimes& found) {
   if (!in_host_time(*found.event)) {
     return as_result(*found.times);
   }
@@ -88,7 +88,7 @@ ze_result_t zeEventQueryKernelTimestamp(ze_event_handle_t hEvent, ze_kernel_time
 
 ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount,
                                       ze_kernel_timestamp_result_t* pTimestamps) {
-  Found found;
+  FoundTimes found;
   if (const ze_result_t result = find_times(hEvent, hDevice, pCount, found); result != ZE_RESULT_SUCCESS) {
     return result;
   }
@@ -103,7 +103,7 @@ ze_result_t zeEventQueryTimestampsExp(ze_event_handle_t hEvent, ze_device_handle
 ze_result_t
 zeEventQueryKernelTimestampsExt(ze_event_handle_t hEvent, ze_device_handle_t hDevice, uint32_t* pCount,
                                 ze_event_query_kernel_timestamps_results_ext_properties_t* pResults) {
-  Found found;
+  FoundTimes found;
   if (const ze_result_t result = find_times(hEvent, hDevice, pCount, found); result != ZE_RESULT_SUCCESS) {
     return result;
   }

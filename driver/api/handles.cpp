@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "driver/object/context.hpp"
+
 namespace datum::api {
 namespace {
 
@@ -31,6 +33,14 @@ ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept {
 ze_result_t refuse_extension() noexcept {
   return refuse(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                 "this function takes no structure on pNext from any extension");
+}
+
+ze_result_t refuse_foreign_device() noexcept {
+  return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+}
+
+ze_result_t check_membership(const Context& context, const Device& device) noexcept {
+  return context.has(device) ? ZE_RESULT_SUCCESS : refuse_foreign_device();
 }
 
 ze_result_t refuse_null_pointer(std::string_view name) noexcept {

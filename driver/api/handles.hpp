@@ -56,6 +56,10 @@ template <class Object>
 ze_result_t refuse_handle(const void* handle, std::string_view name) noexcept;
 /// UNSUPPORTED_FEATURE, of functions that name it for structures on pNext that the driver does not know.
 ze_result_t refuse_extension() noexcept;
+/// INVALID_ARGUMENT, of a call whose device is none of its context's.
+ze_result_t refuse_foreign_device() noexcept;
+/// SUCCESS, or what refuse_foreign_device says.
+ze_result_t check_membership(const Context& context, const Device& device) noexcept;
 /// INVALID_NULL_POINTER with the argument's name.
 ze_result_t refuse_null_pointer(std::string_view name) noexcept;
 

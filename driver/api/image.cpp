@@ -36,7 +36,7 @@ ze_result_t read_creation(const ze_image_desc_t& desc, Creation& creation) {
     return code;
   }
   if (!creation.context->has(*creation.device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+    return refuse_foreign_device();
   }
   if (const ze_result_t code = read_image_extensions(desc.pNext, creation.extensions);
       code != ZE_RESULT_SUCCESS) {

@@ -10,7 +10,7 @@
 namespace datum::api {
 namespace {
 
-constexpr ze_image_flags_t known_flags = ZE_IMAGE_FLAG_KERNEL_WRITE | ZE_IMAGE_FLAG_BIAS_UNCACHED;
+constexpr ze_image_flags_t known_image_flags = ZE_IMAGE_FLAG_KERNEL_WRITE | ZE_IMAGE_FLAG_BIAS_UNCACHED;
 
 ze_result_t check_side(const char* name, std::uint64_t value, std::uint64_t most) {
   if (value == 0 || value > most) {
@@ -66,7 +66,7 @@ ze_result_t check_image_enumerators(const ze_image_desc_t& desc) {
   if (!is_descriptor(desc.stype, ZE_STRUCTURE_TYPE_IMAGE_DESC)) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "desc->stype is not ZE_STRUCTURE_TYPE_IMAGE_DESC");
   }
-  if ((desc.flags & ~known_flags) != 0) {
+  if ((desc.flags & ~known_image_flags) != 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "desc->flags has bits that mean nothing");
   }
   if (desc.type > ZE_IMAGE_TYPE_BUFFER) {

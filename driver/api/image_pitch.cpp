@@ -34,7 +34,7 @@ ze_result_t zeMemGetPitchFor2dImage(ze_context_handle_t hContext, ze_device_hand
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "rowPitch is null");
   }
   if (!context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+    return refuse_foreign_device();
   }
   if (imageWidth == 0 || imageHeight == 0) {
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the image has no pixels: its width or height is 0");

@@ -17,7 +17,7 @@
 namespace datum::api {
 namespace {
 
-constexpr ze_ipc_memory_flags_t known_flags = 0x3;
+constexpr ze_ipc_memory_flags_t known_ipc_flags = 0x3;
 
 static_assert(sizeof(ze_ipc_mem_handle_t) == sizeof(IpcHandleBytes));
 // Of API 1.18, whose programs bring their own header.
@@ -139,14 +139,14 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
   if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");
   }
-  if (flags > known_flags) {
+  if (flags > known_ipc_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "flags has bits that mean nothing");
   }
   if (pptr == nullptr) {
     return refuse_null_pointer("pptr");
   }
   if (!context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+    return refuse_foreign_device();
   }
   Result<IpcHandle> decoded = decode(handle);
   if (!decoded.ok()) {

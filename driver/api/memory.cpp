@@ -90,12 +90,6 @@ ze_result_t check_limit(std::size_t size, std::span<Device* const> devices, cons
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t check_membership(const Context& context, const Device& device) {
-  return context.has(device)
-             ? ZE_RESULT_SUCCESS
-             : refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
-}
-
 ze_result_t check_ordinal(Device& device, std::uint32_t ordinal) {
   return ordinal < device.memory_count()
              ? ZE_RESULT_SUCCESS

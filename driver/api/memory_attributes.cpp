@@ -11,7 +11,7 @@
 namespace datum::api {
 namespace {
 
-constexpr ze_memory_atomic_attr_exp_flags_t known_flags = 0x7f;
+constexpr ze_memory_atomic_attr_exp_flags_t known_atomic_flags = 0x7f;
 constexpr ze_memory_atomic_attr_exp_flags_t supported_flags =
     ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_ATOMICS | ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_HOST_ATOMICS |
     ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_DEVICE_ATOMICS | ZE_MEMORY_ATOMIC_ATTR_EXP_FLAG_NO_SYSTEM_ATOMICS;
@@ -38,12 +38,6 @@ ze_result_t find_range(const Context& context, const void* pointer, std::size_t 
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t check_membership(const Context& context, const Device& device) {
-  return context.has(device)
-             ? ZE_RESULT_SUCCESS
-             : refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
-}
-
 }  // namespace
 
 ze_result_t zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext, ze_device_handle_t hDevice,
@@ -60,7 +54,7 @@ ze_result_t zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext, ze_de
   if (ptr == nullptr) {
     return refuse_null_pointer("ptr");
   }
-  if (attr > known_flags) {
+  if (attr > known_atomic_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "attr has bits that mean nothing");
   }
   if (device != nullptr) {

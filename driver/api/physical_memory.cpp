@@ -15,14 +15,14 @@
 namespace datum::api {
 namespace {
 
-constexpr ze_physical_mem_flags_t known_flags =
+constexpr ze_physical_mem_flags_t known_physical_flags =
     ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_DEVICE | ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST;
 
 ze_result_t check_description(const ze_physical_mem_desc_t& desc, AllocationWishes& wishes) {
-  if (desc.flags > known_flags) {
+  if (desc.flags > known_physical_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION, "desc->flags has bits that mean nothing");
   }
-  if (desc.flags == known_flags) {
+  if (desc.flags == known_physical_flags) {
     return refuse(ZE_RESULT_ERROR_INVALID_ENUMERATION,
                   "desc->flags asks for memory on the device and on the host, which exclude each other");
   }
@@ -73,7 +73,7 @@ ze_result_t zePhysicalMemCreate(ze_context_handle_t hContext, ze_device_handle_t
     return code;
   }
   if (device != nullptr && !context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+    return refuse_foreign_device();
   }
   Device* const owner = on_host ? nullptr : device;
   const ze_result_t external =

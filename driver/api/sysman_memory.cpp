@@ -12,8 +12,6 @@
 namespace datum::api {
 namespace {
 
-constexpr std::uint64_t beat_bytes = 64;  // of the board contract's memory ports
-
 DeviceHeap* find_memory(zes_mem_handle_t handle) {
   return static_cast<DeviceHeap*>(find_object(ObjectType::sysman_memory, handle));
 }
@@ -96,7 +94,7 @@ ze_result_t zesMemoryGetBandwidth(zes_mem_handle_t hMemory, zes_mem_bandwidth_t*
   }
   pBandwidth->readCounter = traffic->read_bytes;
   pBandwidth->writeCounter = traffic->written_bytes;
-  pBandwidth->maxBandwidth = beat_bytes * device->board().capabilities().clock_hz;
+  pBandwidth->maxBandwidth = bus_beat_bytes * device->board().capabilities().clock_hz;
   pBandwidth->timestamp = traffic->at_us;
   return ZE_RESULT_SUCCESS;
 }

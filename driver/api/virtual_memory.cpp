@@ -139,7 +139,7 @@ ze_result_t zeVirtualMemQueryPageSize(ze_context_handle_t hContext, ze_device_ha
     return refuse(ZE_RESULT_ERROR_UNSUPPORTED_SIZE, "size is 0");
   }
   if (!context->has(*device)) {
-    return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT, "hDevice is not a device of hContext");
+    return refuse_foreign_device();
   }
   *pagesize = page_bytes;
   return ZE_RESULT_SUCCESS;

@@ -7,6 +7,7 @@
 
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/device/traffic_counters.hpp"
 #include "driver/trace/trace.hpp"
 
 namespace datum {
@@ -16,8 +17,6 @@ namespace {
 using trace::Kind;
 using trace::now_ns;
 
-constexpr std::uint64_t beat_bytes = 64;
-
 /// In the order of trace::counter_names; those that count beats are told in bytes.
 struct CounterRow {
   std::uint32_t offset;
@@ -25,8 +24,8 @@ struct CounterRow {
 };
 
 constexpr CounterRow counter_rows[] = {
-    {hw::perf_host_read_beats, beat_bytes},
-    {hw::perf_host_write_beats, beat_bytes},
+    {hw::perf_host_read_beats, bus_beat_bytes},
+    {hw::perf_host_write_beats, bus_beat_bytes},
     {hw::perf_dram_reads, 1},
     {hw::perf_dram_writes, 1},
     {hw::perf_dram_activates, 1},

@@ -7,7 +7,6 @@
 namespace datum {
 namespace {
 
-constexpr std::uint64_t beat_bytes = 64;  // of the board contract's data buses
 constexpr std::uint64_t us_per_second = 1'000'000;
 
 constexpr std::uint16_t version_with_busy_time = 2;  // minor
@@ -27,7 +26,7 @@ Result<TrafficCounters> read_counters(Board& board, std::uint64_t reads, std::ui
   if (Status alive = check_count(board, read_beats); !alive) {
     return std::move(alive).error();
   }
-  return TrafficCounters{read_beats * beat_bytes, written_beats * beat_bytes, to_us(board, ticks)};
+  return TrafficCounters{read_beats * bus_beat_bytes, written_beats * bus_beat_bytes, to_us(board, ticks)};
 }
 
 }  // namespace

@@ -9,6 +9,9 @@ namespace datum {
 
 class Board;
 
+/// Of the data buses to host and memory (board contract, Clocks and buses).
+inline constexpr std::uint64_t bus_beat_bytes = 64;
+
 /// Since the board's reset. Whole beats of the bus are counted, so a short access counts as one.
 struct TrafficCounters {
   std::uint64_t read_bytes = 0;

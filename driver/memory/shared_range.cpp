@@ -34,7 +34,7 @@ struct Head {
   std::uint64_t first_byte = 0;
 };
 
-struct Entry {
+struct RangeEntry {
   std::uint64_t kind = 0;
   std::array<std::uint8_t, 16> token{};
   std::uint64_t file_bytes = 0;
@@ -45,9 +45,9 @@ struct Entry {
 };
 
 static_assert(std::has_unique_object_representations_v<Head> &&
-              std::has_unique_object_representations_v<Entry>);
+              std::has_unique_object_representations_v<RangeEntry>);
 
-Entry entry_of(const SharedPart& part) noexcept {
+RangeEntry range_entry_of(const SharedPart& part) noexcept {
   return {static_cast<std::uint64_t>(part.file.kind),
           part.file.token.bytes,
           part.file.bytes,
@@ -57,7 +57,7 @@ Entry entry_of(const SharedPart& part) noexcept {
           part.bytes};
 }
 
-bool is_possible(const Entry& entry) noexcept {
+bool is_possible(const RangeEntry& entry) noexcept {
   const bool memory = entry.kind == static_cast<std::uint64_t>(SharedKind::device) ||
                       entry.kind == static_cast<std::uint64_t>(SharedKind::host);
   return memory && entry.bytes != 0 &&
@@ -87,11 +87,11 @@ Result<UniqueFd> SharedRange::write(const IpcToken& token, std::uint64_t size_by
   head.process = broker.process;
   head.broker = broker.number;
   head.first_byte = first_byte;
-  std::vector<std::byte> content(align_up(sizeof head + parts.size() * sizeof(Entry), small_page_bytes));
+  std::vector<std::byte> content(align_up(sizeof head + parts.size() * sizeof(RangeEntry), small_page_bytes));
   std::memcpy(content.data(), &head, sizeof head);
   std::byte* at = content.data() + sizeof head;
   for (const SharedPart& part : parts) {
-    const Entry entry = entry_of(part);
+    const RangeEntry entry = range_entry_of(part);
     std::memcpy(at, &entry, sizeof entry);
     at += sizeof entry;
   }
@@ -134,7 +134,7 @@ Result<SharedRange> SharedRange::read(int fd, const SharedFileIdentity& file) {
     return no_range("its version is another");
   }
   if (head.size_bytes == 0 || head.size_bytes > most_bytes || head.first_byte >= small_page_bytes ||
-      head.part_count > (file.bytes - sizeof head) / sizeof(Entry)) {
+      head.part_count > (file.bytes - sizeof head) / sizeof(RangeEntry)) {
     return no_range(
         fmt::format("{} parts in {} bytes make up {} bytes", head.part_count, file.bytes, head.size_bytes));
   }
@@ -152,7 +152,7 @@ Status SharedRange::check_parts() const {
   const std::uint64_t wanted = span_bytes();
   std::uint64_t bytes = 0;
   for (std::uint64_t index = 0; index < part_count_; ++index) {
-    Entry entry;
+    RangeEntry entry;
     std::memcpy(&entry, list_.data() + sizeof(Head) + index * sizeof entry, sizeof entry);
     if (!is_possible(entry) || entry.bytes > wanted - bytes) {
       return no_range(fmt::format("part {} is {} bytes at {} of a file of {}", index, entry.bytes,
@@ -165,7 +165,7 @@ Status SharedRange::check_parts() const {
 }
 
 SharedPart SharedRange::part(std::uint64_t index) const noexcept {
-  Entry entry;
+  RangeEntry entry;
   std::memcpy(&entry, list_.data() + sizeof(Head) + index * sizeof entry, sizeof entry);
   SharedPart part;
   part.file = {

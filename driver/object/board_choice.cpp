@@ -21,17 +21,17 @@ std::optional<std::uint32_t> number_of(std::string_view text) noexcept {
 }
 
 /// An entry of the mask: a device, and a part of it where one is named.
-struct Entry {
+struct MaskEntry {
   std::uint32_t device = 0;
   std::uint32_t part = 0;
 };
 
-std::optional<Entry> entry_of(std::string_view text) noexcept {
+std::optional<MaskEntry> mask_entry_of(std::string_view text) noexcept {
   const std::size_t dot = text.find('.');
   const std::optional<std::uint32_t> device = number_of(text.substr(0, dot));
   const std::optional<std::uint32_t> part =
       dot == std::string_view::npos ? std::optional<std::uint32_t>(0) : number_of(text.substr(dot + 1));
-  return device && part ? std::optional(Entry{*device, *part}) : std::nullopt;
+  return device && part ? std::optional(MaskEntry{*device, *part}) : std::nullopt;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Result<std::vector<std::string>> visible_boards(const std::vector<std::string>& 
   std::vector<bool> named(boards.size(), false);
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::optional<Entry> entry = entry_of(trimmed(text.substr(at, end - at)));
+    const std::optional<MaskEntry> entry = mask_entry_of(trimmed(text.substr(at, end - at)));
     if (!entry) {
       return make_error(
           ErrorCode::uninitialized,

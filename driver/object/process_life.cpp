@@ -15,7 +15,7 @@ struct LifePage {
   std::atomic<std::uint32_t> locked{0};
 };
 
-constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t life_page_bytes = 4096;
 
 constinit std::atomic<LifePage*> life_page{nullptr};
 constinit std::atomic<std::uint32_t> latest_life{0};
@@ -29,14 +29,14 @@ void forget_life_in_child() {
 }
 
 LifePage* make_page() noexcept {
-  void* memory = ::mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory = ::mmap(nullptr, life_page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const bool mapped = memory != MAP_FAILED;
-  const bool wiped = mapped && ::madvise(memory, page_bytes, MADV_WIPEONFORK) == 0;
+  const bool wiped = mapped && ::madvise(memory, life_page_bytes, MADV_WIPEONFORK) == 0;
   LifePage* page = mapped ? new (memory) LifePage : &spare_page;
   LifePage* expected = nullptr;
   if (!life_page.compare_exchange_strong(expected, page, std::memory_order_acq_rel)) {
     if (mapped) {
-      ::munmap(memory, page_bytes);
+      ::munmap(memory, life_page_bytes);
     }
     return expected;
   }

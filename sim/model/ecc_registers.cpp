@@ -1,6 +1,7 @@
 #include "sim/model/ecc_registers.hpp"
 
 #include "sim/memory/dram_geometry.hpp"
+#include "sim/model/merge.hpp"
 
 namespace datum::sim {
 
@@ -8,10 +9,6 @@ namespace {
 
 constexpr std::uint64_t column_address_bits = 0x7f'ffff'ffc0;
 constexpr std::uint64_t word_address_bits = 0x7f'ffff'fff8;
-
-std::uint64_t merge(std::uint64_t old, std::uint64_t value, std::uint64_t mask) noexcept {
-  return (old & ~mask) | (value & mask);
-}
 
 std::uint32_t info_of(const EccLog& log) noexcept {
   if (!log.valid) {

@@ -16,7 +16,8 @@ class CheckSelfContained(unittest.TestCase):
     def setUp(self) -> None:
         self.tree = ProjectCopy()
         self.addCleanup(self.tree.__exit__)
-        self.tree.write("scripts/check_self_contained", (PROJECT / "scripts/check_self_contained").read_text())
+        for script in ("check_self_contained", "compile_commands.py"):
+            self.tree.write(f"scripts/{script}", (PROJECT / "scripts" / script).read_text())
         self.precompiled = self.tree.write("build/cmake_pch.hxx", "#include <vector>\n")
 
     def run_check(self, sources: dict[str, str], *options: str) -> tuple[int, str]:
@@ -42,6 +43,19 @@ class CheckSelfContained(unittest.TestCase):
         status, output = self.run_check({"driver/good.cpp": NAMES_WHAT_IT_USES, "driver/bad.hpp": NAMES_NOTHING})
         self.assertEqual(status, 1)
         self.assertIn("driver/bad.hpp:1", output)
+
+    def test_given_sources_that_a_build_joins_then_each_is_compiled_alone(self) -> None:
+        good = self.tree.write("driver/good.cpp", NAMES_WHAT_IT_USES)
+        bad = self.tree.write("driver/bad.cpp", NAMES_NOTHING)
+        joined = self.tree.write("build/driver/Unity/unity_0_cxx.cxx", f'#include "{good}"\n\n#include "{bad}"\n\n')
+        line = f"{shutil.which('c++')} -o out.o -c {joined}"
+        commands = [{"directory": str(self.tree.root), "command": line, "file": str(joined)}]
+        self.tree.write("build/compile_commands.json", json.dumps(commands))
+        script = self.tree.root / "scripts/check_self_contained"
+        result = self.tree.run(sys.executable, "-B", str(script), str(Path(self.tree.root, "build")))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("driver/bad.cpp:1", result.stdout)
+        self.assertIn("1 of 2 files name what they use", result.stdout)
 
     def test_given_headers_of_which_all_name_what_they_use_then_all_are_counted(self) -> None:
         header = "#pragma once\n" + NAMES_WHAT_IT_USES + "namespace { [[maybe_unused]] int unused() { return 1; } }\n"

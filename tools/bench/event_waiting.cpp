@@ -16,7 +16,7 @@
 namespace datum::bench {
 namespace {
 
-constexpr int rounds = 300;
+constexpr int waits = 300;
 constexpr auto time_to_fall_asleep = std::chrono::milliseconds(1);
 
 std::uint64_t clock_ns(clockid_t clock) {
@@ -56,7 +56,7 @@ struct Gated {
 /// From the time that the board takes just before it writes the event, to the return of a thread that slept.
 Figure seen_figure(const Gated& gated) {
   std::vector<double> latencies_ns;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < waits; ++round) {
     gated.objects.execute();
     std::atomic<std::uint64_t> woken_ns{0};
     std::thread waiter([&] {
@@ -83,7 +83,7 @@ Figure seen_figure(const Gated& gated) {
 Figure wake_figure() {
   const UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   std::vector<double> latencies_ns;
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < waits; ++round) {
     std::atomic<std::uint64_t> woken_ns{0};
     std::thread waiter([&] {
       pollfd entry{event.get(), POLLIN, 0};

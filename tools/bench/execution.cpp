@@ -12,12 +12,6 @@
 namespace datum::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double ns_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double, std::nano>(end - begin).count();
-}
-
 /// Contains the board's own work and the way there and back, so it has no goal of its own.
 Figure round_trip_figure(const Session& session, const CommandObjects& objects) {
   void* to = session.allocate_device(4096);

@@ -49,10 +49,10 @@ struct Judged {
 
 /// `values` in any order, lower ones better: a busy machine only ever adds.
 Judged judge(std::vector<double> values) {
-  constexpr double tolerated_spread = 0.25;
+  constexpr double tolerated_slowdown = 0.25;
   std::sort(values.begin(), values.end());
   const double median = values[values.size() / 2];
-  return {median, median - values.front() > tolerated_spread * median};
+  return {median, median - values.front() > tolerated_slowdown * median};
 }
 
 /// What round trips of 1 MiB cost.

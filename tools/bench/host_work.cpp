@@ -12,16 +12,10 @@
 namespace datum::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::size_t copied_bytes = 64;
-constexpr int rounds = 5000;
+constexpr int copies = 5000;
 /// After its bytes the record of a copy follows within this time.
 constexpr auto record_time = std::chrono::microseconds(3);
-
-double ns_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double, std::nano>(end - begin).count();
-}
 
 /// What reading the clock twice costs. It is read without a call of the kernel, which the clock of a thread's
 /// own time is not: that would cost more than what is measured, and cool the caches down before it.
@@ -86,7 +80,7 @@ Figure measure_host_work(const Session& session) {
   std::vector<double> times_ns;
   {
     const ProcessorOfOnesOwn apart;
-    for (int round = 0; round < rounds; ++round) {
+    for (int round = 0; round < copies; ++round) {
       const auto value = static_cast<unsigned char>(round % 255 + 1);
       std::memset(copy.from, value, copied_bytes);
       const Clock::time_point begin = Clock::now();

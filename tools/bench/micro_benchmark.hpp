@@ -2,11 +2,18 @@
 // repetitions.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace datum::bench {
+
+using Clock = std::chrono::steady_clock;
+
+inline double ns_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double, std::nano>(end - begin).count();
+}
 
 struct Timing {
   double ns = 0;  ///< median time of one call, nanoseconds; of the CPU unless the function says otherwise

@@ -50,21 +50,21 @@ std::string words_of_driver(const std::string& errors) {
   return words;
 }
 
-using Json = nlohmann::json;
+using DriverAnswer = nlohmann::json;
 
-Json parsed(const std::string& output) {
-  Json object = Json::parse(output, nullptr, false);
-  return object.is_object() ? object : Json::object();
+DriverAnswer parsed(const std::string& output) {
+  DriverAnswer object = DriverAnswer::parse(output, nullptr, false);
+  return object.is_object() ? object : DriverAnswer::object();
 }
 
-std::string message_of(const Json& object, const char* member) {
+std::string message_of(const DriverAnswer& object, const char* member) {
   const auto error = object.find("error");
   return error != object.end() && error->is_object() ? error->value(member, "") : std::string{};
 }
 
-std::string names_of(const Json& devices) {
+std::string names_of(const DriverAnswer& devices) {
   std::string names;
-  for (const Json& device : devices) {
+  for (const DriverAnswer& device : devices) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", device.value("name", "?"));
   }
   return names;
@@ -93,7 +93,7 @@ std::vector<Check> judge_child(const ChildEnd& end, const char* driver_list) {
   Check found = blank_check(FurtherCheck::loader_finds_driver);
   Check opened = blank_check(FurtherCheck::driver_opens_board);
   const bool ended = end.started && !end.timed_out && end.signal == 0;
-  const Json object = parsed(end.output);
+  const DriverAnswer object = parsed(end.output);
   const std::string words = words_of_driver(end.errors);
   const auto devices = object.find("devices");
   if (ended && end.exit_status == exit_well && devices != object.end() && devices->is_array() &&

@@ -10,6 +10,9 @@
 
 namespace datum::tool {
 
+/// What a loader reads: drivers, separated by commas.
+inline constexpr const char* driver_variable = "ZE_ENABLE_ALT_DRIVERS";
+
 /// Drivers that a loader finds without the variable, in the order in which it looks for them: the first file
 /// of each known name in `folders`. The variable takes the place of that search.
 [[nodiscard]] std::vector<std::filesystem::path>

@@ -7,13 +7,14 @@
 
 #include <datum/base/shown_text.hpp>
 
+#include "tools/datum/driver_list.hpp"
+
 namespace datum::tool {
 
 namespace {
 
 constexpr const char* driver_file = "libze_datum.so";
 constexpr const char* plugin_file = "libdatum_sim.so";
-constexpr const char* driver_variable = "ZE_ENABLE_ALT_DRIVERS";
 
 std::optional<std::filesystem::path> in_own_tree(const char* file) {
   std::error_code ignored;

@@ -16,7 +16,6 @@ namespace datum::tool {
 
 namespace {
 
-constexpr const char* driver_variable = "ZE_ENABLE_ALT_DRIVERS";
 constexpr const char* board_variable = "DATUM_BOARDS";
 
 /// As one word of a POSIX shell.
@@ -61,7 +60,7 @@ int print_environment(const BoardChoice& choice) {
   return exit_well;
 }
 
-constexpr const char* examples = R"text(Examples:
+constexpr const char* env_examples = R"text(Examples:
   eval "$(datum env)"                  then any Level Zero program of this shell finds bound cards
   eval "$(datum env --board rtl:)"     or a simulated board
 
@@ -72,7 +71,7 @@ Drivers that the loader would have found by itself, or that ZE_ENABLE_ALT_DRIVER
 void add_environment_command(CLI::App& app, int& status) {
   const auto choice = std::make_shared<BoardChoice>();
   CLI::App* const env = app.add_subcommand("env", "what a shell exports for programs to find the driver");
-  env->footer(examples);
+  env->footer(env_examples);
   env->add_option("-b,--board", choice->board, "also export DATUM_BOARDS with these boards");
   env->add_flag("--json", choice->json, "print JSON");
   env->callback([choice, &status] { status = print_environment(*choice); });

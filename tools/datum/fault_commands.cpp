@@ -99,7 +99,7 @@ int clear_log(const BoardChoice& choice) {
   });
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* faults_examples = R"(Examples:
   datum faults --board vfio-user:/run/board.look
   datum faults show --json
   datum faults clear
@@ -111,7 +111,7 @@ Status of show: 0 there are none, 1 there are some. Clearing does not start ring
 void add_fault_commands(CLI::App& app, int& status) {
   const auto choice = std::make_shared<BoardChoice>();
   CLI::App* const faults = app.add_subcommand("faults", "descriptors that failed");
-  faults->footer(examples);
+  faults->footer(faults_examples);
   add_board_options(*faults, *choice);
   faults->require_subcommand(0, 1);
   CLI::App* const show = faults->add_subcommand("show", "what failed, and why");

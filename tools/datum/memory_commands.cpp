@@ -284,7 +284,7 @@ int walk_address(const MemoryChoice& choice) {
   });
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* mem_examples = R"(Examples:
   datum mem read 0x1000 64
   datum mem write 0x1000 deadbeef
   datum mem dump 0 16M --output memory.bin --board vfio:0000:03:00.0
@@ -300,7 +300,7 @@ A simulated board of this process (rtl:, model:) is a new one for each command.)
 void add_memory_commands(CLI::App& app, int& status) {
   const auto choice = std::make_shared<MemoryChoice>();
   CLI::App* const mem = app.add_subcommand("mem", "a board's own memory, by address");
-  mem->footer(examples);
+  mem->footer(mem_examples);
   mem->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, int (*run)(const MemoryChoice&)) {
     CLI::App* const command = mem->add_subcommand(name, description);

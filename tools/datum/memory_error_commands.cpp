@@ -144,7 +144,7 @@ int set_interval(OpenBoard& board, const EccChoice& choice) {
                           : fmt::format("the scrubber reads 64 bytes every {} cycles", cycles));
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* ecc_examples = R"(Examples:
   datum ecc --board vfio-user:/run/board.look
   datum ecc inject 0x1000 3          one wrong bit, which the next read corrects
   datum ecc inject 0x1000 3 70       two (64 to 71 are check bits), which fail whoever reads the word
@@ -159,7 +159,7 @@ a simulated board resets its counts.)";
 void add_memory_error_commands(CLI::App& app, int& status) {
   const auto choice = std::make_shared<EccChoice>();
   CLI::App* const ecc = app.add_subcommand("ecc", "error correction of the DRAM");
-  ecc->footer(examples);
+  ecc->footer(ecc_examples);
   add_board_options(*ecc, *choice);
   ecc->require_subcommand(0, 1);
   const auto add = [&](const char* name, const char* description) {

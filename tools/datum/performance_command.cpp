@@ -117,7 +117,7 @@ int show_rates(OpenBoard& board, const PerformanceChoice& choice) {
   return before ? exit_well : tell_failure(before.error(), choice.json);
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* perf_examples = R"(Examples:
   datum perf --board vfio-user:/run/board.look --count 0
   datum perf --interval 200 --count 10 --json
   datum perf --total
@@ -131,7 +131,7 @@ opens the board makes. A simulated board of this process (rtl:, model:) is a new
 void add_performance_command(CLI::App& app, int& status) {
   const auto choice = std::make_shared<PerformanceChoice>();
   CLI::App* const perf = app.add_subcommand("perf", "bandwidth, busy time, row hits, TLB hits of a board");
-  perf->footer(examples);
+  perf->footer(perf_examples);
   add_board_options(*perf, *choice);
   perf->add_option("--interval", choice->interval_ms, "milliseconds of each line")
       ->capture_default_str()

@@ -185,7 +185,7 @@ int dump_registers(const RegisterChoice& choice) {
   });
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* regs_examples = R"(Examples:
   datum regs list 'PERF_*'
   datum regs read MAGIC VERSION.major 'RING_STATE[0-3]' --board vfio-user:/run/board.look
   datum regs write SCRATCH=0x1234 CHANNEL_ENABLE=2
@@ -200,7 +200,7 @@ is a new one for each command.)";
 void add_register_commands(CLI::App& app, int& status) {
   const auto choice = std::make_shared<RegisterChoice>();
   CLI::App* const regs = app.add_subcommand("regs", "registers of a board, by name");
-  regs->footer(examples);
+  regs->footer(regs_examples);
   regs->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, int (*run)(const RegisterChoice&)) {
     CLI::App* const command = regs->add_subcommand(name, description);

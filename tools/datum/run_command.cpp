@@ -22,7 +22,6 @@ namespace datum::tool {
 
 namespace {
 
-constexpr const char* driver_variable = "ZE_ENABLE_ALT_DRIVERS";
 constexpr const char* board_variable = "DATUM_BOARDS";
 constexpr const char* trace_variable = "DATUM_TRACE";
 constexpr const char* simulation_variable = "DATUM_SIM_OPTIONS";
@@ -116,7 +115,7 @@ int become_program(const RunChoice& choice) {
   return number == ENOENT ? exit_not_found : exit_not_started;
 }
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* run_examples = R"(Examples:
   datum run -- ./application --size 4096
   datum run --board vfio:0000:03:00.0 --trace out.json -- ./application
   datum run --board rtl:memory=1G,seed=7 --trace out.json --waveform out.fst -- ./application
@@ -129,7 +128,7 @@ that of the program; 127: there is no such program, 126: it cannot be started.)"
 void add_run_command(CLI::App& app, int& status) {
   const auto choice = std::make_shared<RunChoice>();
   CLI::App* const run = app.add_subcommand("run", "start a Level Zero program on a board, traced if wanted");
-  run->footer(examples);
+  run->footer(run_examples);
   run->add_option("-b,--board", choice->board, "which (else DATUM_BOARDS, else the bound cards, else rtl:)");
   run->add_option("-t,--trace", choice->trace,
                   "write a timeline of calls and descriptors to this file (JSON)");
