@@ -43,5 +43,12 @@ else()
 endif()
 add_compile_definitions($<$<CONFIG:RelWithDebInfo>:_GLIBCXX_ASSERTIONS>)
 
+if(DATUM_FUZZERS)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "DATUM_FUZZERS needs clang, and the compiler is ${CMAKE_CXX_COMPILER_ID}: use the preset fuzz, or scripts/fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 add_library(datum_warnings INTERFACE)
 target_compile_options(datum_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)

@@ -3,6 +3,7 @@
 set(DATUM_SANITIZE "" CACHE STRING "Sanitizers to build with: empty, 'address,undefined' or 'thread'")
 set_property(CACHE DATUM_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 option(DATUM_WITH_RTL "Build the Verilated board, so that rtl: addresses work" ON)
+option(DATUM_FUZZERS "Build fuzzers instead of tests, everything with the coverage that libFuzzer follows; needs clang" OFF)
 option(DATUM_PRECOMPILED_HEADERS "Compile what most sources include once: half the time for a whole build" OFF)
 
 option(DATUM_UNITY_BUILD "Compile the sources of a target together, sixteen at a time: half the time for a whole build" OFF)

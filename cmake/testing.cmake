@@ -1,6 +1,7 @@
 # Tests and their labels.
 #
-# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, vm, install, clients, lint.
+# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, vm, install, clients, lint. Fuzzers have the label
+# fuzz and a tree of their own (tests/fuzz).
 
 include(CTest)
 find_package(GTest)

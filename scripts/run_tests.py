@@ -3,7 +3,7 @@
 
 usage: run_tests.py --mode MODE [--leave-out STAGE]... --stages FILE --folder FOLDER [--jobs N] [NAME=BUILD-FOLDER...]
 
-NAME is dev, asan or tsan. Tests of dev form one stage per label; those of a sanitized tree form the stage of its name.
+NAME is dev, asan, tsan or fuzz. Tests of dev form one stage per label; those of another tree form the stage of its name.
 """
 
 import argparse

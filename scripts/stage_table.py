@@ -16,14 +16,15 @@ TEST_BUDGETS = {
     "lint": 45,
     "asan": 180,
     "tsan": 240,
+    "fuzz": 180,
 }
 
 # Mode of scripts/test -> the stages that it runs. A stage without a single test is a failure, not a success.
 MODE_STAGES = {
     "quick": ["unit", "contract"],
     "newcomer": ["unit", "contract", "api", "parity", "vm"],
-    "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint", "asan", "tsan"],
-    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "asan", "tsan"],
+    "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint", "asan", "tsan", "fuzz"],
+    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "asan", "tsan", "fuzz"],
 }
 
 

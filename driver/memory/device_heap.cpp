@@ -28,16 +28,22 @@ DeviceHeap::DeviceHeap(const Options& options)
   const auto block_count = static_cast<std::uint32_t>((pages_ + block_pages - 1) / block_pages);
   const auto fixed_blocks = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(options.fixed_bytes / large_page_bytes, block_count));
-  // A fixed part below 2 MiB still has to hold tables.
+  // A fixed part below 2 MiB still has to hold tables; then the rest of its block is nobody's.
   const bool part_of_block = fixed_blocks == 0 && options.fixed_bytes >= small_page_bytes && block_count != 0;
   low_ = {0, part_of_block ? 1 : fixed_blocks, none, 0, 0};
-  low_.free_pages = std::min<std::uint64_t>(std::uint64_t{low_.end} * block_pages, pages_);
-  high_ = {low_.end, block_count, none, low_.end, pages_ - low_.free_pages};
+  const std::uint64_t low_end = std::min<std::uint64_t>(std::uint64_t{low_.end} * block_pages, pages_);
+  low_.free_pages = part_of_block ? std::min(options.fixed_bytes / small_page_bytes, low_end) : low_end;
+  unused_pages_ = low_end - low_.free_pages;
+  high_ = {low_.end, block_count, none, low_.end, pages_ - low_end};
   blocks_.resize(block_count);
   block_has_owner_.resize(block_count);
-  for (std::uint64_t page = pages_; page < std::uint64_t{block_count} * block_pages; ++page) {
-    used_[page / 64] |= 1ULL << (page % 64);
-  }
+  const auto keep_out = [&](std::uint64_t first, std::uint64_t end) {
+    for (std::uint64_t page = first; page < end; ++page) {
+      used_[page / 64] |= 1ULL << (page % 64);
+    }
+  };
+  keep_out(low_.free_pages, low_end);
+  keep_out(pages_, std::uint64_t{block_count} * block_pages);
   for (std::uint32_t block = 0; block < block_count; ++block) {
     blocks_[block].free_pages = static_cast<std::uint16_t>(pages_in(block));
     if (pages_in(block) != block_pages) {
@@ -47,8 +53,9 @@ DeviceHeap::DeviceHeap(const Options& options)
 }
 
 std::uint32_t DeviceHeap::pages_in(std::uint32_t block) const noexcept {
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(block_pages, pages_ - std::uint64_t{block} * block_pages));
+  const std::uint64_t pages =
+      std::min<std::uint64_t>(block_pages, pages_ - std::uint64_t{block} * block_pages);
+  return static_cast<std::uint32_t>(block == 0 ? pages - unused_pages_ : pages);
 }
 
 std::uint64_t DeviceHeap::low_pages_for_allocation() const noexcept {

@@ -68,7 +68,7 @@ class DeviceHeap {
 
   /// What `allocate` could hand out at most.
   [[nodiscard]] std::uint64_t usable_bytes() const noexcept {
-    return total_bytes() - table_reserve_pages_ * small_page_bytes;
+    return total_bytes() - (table_reserve_pages_ + unused_pages_) * small_page_bytes;
   }
 
  private:
@@ -123,6 +123,7 @@ class DeviceHeap {
   std::uint64_t pages_;
   bool clean_;
   std::uint64_t table_reserve_pages_;
+  std::uint64_t unused_pages_ = 0;  ///< between a fixed part below 2 MiB and the end of its block
   mutable BriefMutex mutex_;
   std::uint64_t table_pages_ = 0;
   std::uint64_t waiting_bytes_ = 0;

@@ -80,7 +80,7 @@ std::string describe(const vfio_user::Header& header, std::span<const std::byte>
 void ActivityLog::say(std::string_view board, std::string_view line) {
   const std::string text = fmt::format("datum-board: {}: {}\n", board, line);
   const std::lock_guard lock(mutex_);
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fwrite(text.data(), 1, text.size(), to_);
 }
 
 void ActivityLog::show(std::string_view board, std::string_view direction, const vfio_user::Header& header,

@@ -1,6 +1,7 @@
 // What the server tells people: always what matters, and every message if it is asked to.
 #pragma once
 
+#include <cstdio>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -9,10 +10,11 @@
 
 namespace datum::sim {
 
-/// Thread safe. Lines go to standard error, each with the board's name in front.
+/// Thread safe. Lines have the board's name in front.
 class ActivityLog {
  public:
-  explicit ActivityLog(bool verbose) noexcept : verbose_(verbose) {}
+  /// `to` outlives the log.
+  explicit ActivityLog(bool verbose, std::FILE* to = stderr) noexcept : verbose_(verbose), to_(to) {}
 
   [[nodiscard]] bool verbose() const noexcept { return verbose_; }
 
@@ -23,6 +25,7 @@ class ActivityLog {
 
  private:
   bool verbose_;
+  std::FILE* to_;
   std::mutex mutex_;
 };
 

@@ -78,6 +78,21 @@ TEST(DeviceHeap,
   EXPECT_GE((*heap.allocate(2 * mib))[0].first.offset_bytes, 16 * mib);
 }
 
+TEST(DeviceHeap, given_a_fixed_part_below_2_mib_when_it_is_full_of_tables_then_none_lies_behind_it) {
+  DeviceHeap heap(options_of(16 * mib, mib, 64 * 1024));
+  EXPECT_EQ(heap.usable_bytes(), 15 * mib - 64 * 1024) << "what is behind it in its block is not used";
+  EXPECT_EQ(heap.free_bytes(), heap.usable_bytes());
+  for (unsigned table = 0; table < mib / 4096; ++table) {
+    const auto page = heap.allocate_table();
+    ASSERT_TRUE(page.ok()) << table;
+    ASSERT_LT(page->offset_bytes, mib);
+  }
+  EXPECT_EQ(heap.allocate_table().error().code, ErrorCode::out_of_device_memory);
+  const auto rest = heap.allocate(14 * mib);
+  ASSERT_TRUE(rest.ok());
+  EXPECT_GE(rest->front().first.offset_bytes, 2 * mib);
+}
+
 TEST(DeviceHeap, given_a_reserve_for_tables_when_the_memory_is_exhausted_then_tables_still_get_it) {
   DeviceHeap heap(options_of(8 * mib, 4 * mib, 64 * 1024));
   EXPECT_EQ(heap.usable_bytes(), 8 * mib - 64 * 1024);
