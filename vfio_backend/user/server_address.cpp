@@ -15,7 +15,7 @@ namespace datum::vfio_user {
 namespace {
 
 constexpr std::string_view scheme = "vfio-user:";
-constexpr std::size_t most_bytes = sizeof(sockaddr_un::sun_path) - 1;
+constexpr std::size_t most_path_bytes = sizeof(sockaddr_un::sun_path) - 1;
 
 Error cannot_connect(const std::string& path, int number) {
   switch (number) {
@@ -43,10 +43,10 @@ Error cannot_connect(const std::string& path, int number) {
 
 Result<std::string> parse_server_address(std::string_view address) {
   const std::string_view path = address.starts_with(scheme) ? address.substr(scheme.size()) : "";
-  if (path.empty() || path.size() > most_bytes) {
+  if (path.empty() || path.size() > most_path_bytes) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("'{}' names no socket: the path has {} bytes, and 1 to {} are possible",
-                                  address, path.size(), most_bytes),
+                                  address, path.size(), most_path_bytes),
                       "write vfio-user:/path/of/the/socket");
   }
   return std::string(path);
