@@ -58,7 +58,7 @@ TEST_P(ApertureContract, words_are_little_endian) {
 TEST_P(ApertureContract, the_window_shows_memory_beyond_the_fixed_part) {
   auto& aperture = driver().aperture();
   const auto window = window_offset();
-  const std::uint64_t far = 3ULL << 30U;
+  const std::uint64_t far = driver().registers().read64(hw::memory_bytes) / 4 * 3;
   slide(far);
   aperture.write64(window + 8, 42);
   slide(far - 4096);

@@ -1,5 +1,6 @@
 // What each opcode does when nothing is wrong.
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -271,13 +272,16 @@ TEST_P(OpcodeContract, large_leaves_translate) {
   driver().set_entry(space, va, 1,
                      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(big));
   const std::uint64_t gigabyte_va = 0x5000'0000'0000;
-  driver().set_entry(
-      space, gigabyte_va, 2,
-      hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(1ULL << 30U));
+  constexpr std::uint64_t gigabyte = 1ULL << 30U;
+  const std::uint64_t memory_bytes = driver().registers().read64(hw::memory_bytes);
+  const std::uint64_t huge = memory_bytes > gigabyte ? gigabyte : 0;
+  const std::uint64_t last = std::min(memory_bytes - huge, gigabyte) - 8;
+  driver().set_entry(space, gigabyte_va, 2,
+                     hw::Pte{}.set_valid(true).set_leaf(true).set_writable(true).set_address_bytes(huge));
   run(write_value_descriptor(space, va + 0x1f'f000, 5));
   EXPECT_EQ(driver().aperture().read64(big + 0x1f'f000), 5U);
-  run(write_value_descriptor(space, gigabyte_va + 0x3fff'fff8, 6));
-  run(copy_descriptor(space, gigabyte_va + 0x3fff'fff8, space, host_va, 8));
+  run(write_value_descriptor(space, gigabyte_va + last, 6));
+  run(copy_descriptor(space, gigabyte_va + last, space, host_va, 8));
   EXPECT_EQ(host_->word(0), 6U);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/contract/beyond.hpp"
 #include "tests/contract/contract_board.hpp"
 #include "tests/support/board_server_process.hpp"
 #include "vfio_backend/user/user_backend.hpp"
@@ -12,9 +13,6 @@
 namespace datum::test {
 
 namespace {
-
-// The protocol has no message for descriptors of a board's memory.
-constexpr const char* beyond_protocol = "*.exported_memory_is_*:*.exports_outside_of_*";
 
 /// "vfio-user:model.sock" is served with the address "model:". Paths are relative to a folder of this
 /// process.
