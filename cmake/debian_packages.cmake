@@ -35,8 +35,10 @@ set(CPACK_COMPONENT_SIMULATION_DESCRIPTION "Simulated boards for the Datum drive
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME datum-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "datum (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers of the Datum driver's extensions
- For C and C++, with files for CMake and pkg-config.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "datum-simulation (= ${PROJECT_VERSION}), cmake, g++, python3, verilator, zlib1g-dev")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers of the Datum driver's extensions, and boards of one's own
+ For C and C++, with files for CMake and pkg-config; the RTL of the board, what
+ builds boards on it, and the board contract as a program.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-datum)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)

@@ -14,25 +14,27 @@ execute_process(COMMAND "${DATUM_VERILATOR}" --getenv VERILATOR_ROOT OUTPUT_VARI
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
-# Flags of all Verilated code: generated, so nobody needs its warnings; and debug information would double the time to compile it.
-add_library(datum_verilated_flags INTERFACE)
-target_compile_options(datum_verilated_flags INTERFACE -w -g0 $<$<CXX_COMPILER_ID:Clang>:-fbracket-depth=4096> $<$<CXX_COMPILER_ID:Clang>:-Qunused-arguments>)
+if(NOT TARGET datum_verilated_runtime)
+  # Flags of all Verilated code: generated, so nobody needs its warnings; and debug information would double the time to compile it.
+  add_library(datum_verilated_flags INTERFACE)
+  target_compile_options(datum_verilated_flags INTERFACE -w -g0 $<$<CXX_COMPILER_ID:Clang>:-fbracket-depth=4096> $<$<CXX_COMPILER_ID:Clang>:-Qunused-arguments>)
 
-# The library of Verilator, once for all models: with waveforms and coverage, which a model uses or not.
-add_library(datum_verilated_runtime STATIC
-  "${datum_verilator_root}/include/verilated.cpp"
-  "${datum_verilator_root}/include/verilated_cov.cpp"
-  "${datum_verilator_root}/include/verilated_fst_c.cpp"
-  "${datum_verilator_root}/include/verilated_threads.cpp"
-  "${CMAKE_CURRENT_LIST_DIR}/verilated_runtime/verilated_failure.cpp")
-target_include_directories(datum_verilated_runtime SYSTEM PUBLIC "${datum_verilator_root}/include" "${datum_verilator_root}/include/vltstd")
-target_compile_definitions(datum_verilated_runtime PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0)
-target_compile_options(datum_verilated_runtime PRIVATE -O2)
-# A failed assertion is thrown, with what the model printed: a library must neither end the process nor print.
-target_compile_definitions(datum_verilated_runtime PRIVATE VL_USER_STOP VL_USER_FATAL VL_USER_FINISH)
-target_compile_options(datum_verilated_runtime PRIVATE -include "${CMAKE_CURRENT_LIST_DIR}/verilated_runtime/verilated_print.h")
-target_include_directories(datum_verilated_runtime PRIVATE "${CMAKE_CURRENT_LIST_DIR}/..")
-target_link_libraries(datum_verilated_runtime PUBLIC Threads::Threads ZLIB::ZLIB PRIVATE datum_verilated_flags)
+  # The library of Verilator, once for all models: with waveforms and coverage, which a model uses or not.
+  add_library(datum_verilated_runtime STATIC
+    "${datum_verilator_root}/include/verilated.cpp"
+    "${datum_verilator_root}/include/verilated_cov.cpp"
+    "${datum_verilator_root}/include/verilated_fst_c.cpp"
+    "${datum_verilator_root}/include/verilated_threads.cpp"
+    "${CMAKE_CURRENT_LIST_DIR}/verilated_runtime/verilated_failure.cpp")
+  target_include_directories(datum_verilated_runtime SYSTEM PUBLIC "${datum_verilator_root}/include" "${datum_verilator_root}/include/vltstd")
+  target_compile_definitions(datum_verilated_runtime PUBLIC VM_COVERAGE=1 VM_SC=0 VM_TRACE=1 VM_TRACE_FST=1 VM_TRACE_VCD=0)
+  target_compile_options(datum_verilated_runtime PRIVATE -O2)
+  # A failed assertion is thrown, with what the model printed: a library must neither end the process nor print.
+  target_compile_definitions(datum_verilated_runtime PRIVATE VL_USER_STOP VL_USER_FATAL VL_USER_FINISH)
+  target_compile_options(datum_verilated_runtime PRIVATE -include "${CMAKE_CURRENT_LIST_DIR}/verilated_runtime/verilated_print.h")
+  target_include_directories(datum_verilated_runtime PRIVATE "${CMAKE_CURRENT_LIST_DIR}/..")
+  target_link_libraries(datum_verilated_runtime PUBLIC Threads::Threads ZLIB::ZLIB PRIVATE datum_verilated_flags)
+endif()
 
 function(datum_add_verilated_model target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TOP;PREFIX;FAST_FILES" "SOURCES;ARGUMENTS;WAIVERS;OPTIMIZE")

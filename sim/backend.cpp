@@ -1,16 +1,10 @@
 #include "sim/backend.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 namespace datum::sim {
 
 namespace {
-
-std::string_view default_options() {
-  const char* const text = std::getenv("DATUM_SIM_OPTIONS");
-  return text == nullptr ? std::string_view{} : std::string_view{text};
-}
 
 std::vector<std::string> list_none() { return {}; }
 
@@ -39,7 +33,7 @@ constexpr std::array<board::Backend, 2> table{{
 }  // namespace
 
 Result<std::unique_ptr<SimFunction>> open_simulated(std::string_view address) {
-  auto options = parse_board_address(address, default_options());
+  auto options = options_of_address(address);
   if (!options) {
     return std::move(options).error();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,8 @@
 
 #include <datum/base/address.hpp>
 #include <datum/base/shown_text.hpp>
+
+#include "sim/board/design_library.hpp"
 
 namespace datum::sim {
 
@@ -24,7 +27,7 @@ constexpr std::uint64_t smallest_aperture_bytes = mib;
 constexpr std::uint64_t largest_memory_bytes = 64 * gib;
 
 /// Where an option came from decides how strictly it is taken.
-enum class Origin : std::uint8_t { defaults, address };
+enum class Origin : std::uint8_t { defaults, design, address };
 
 /// The options that the address or the defaults named, since sizes that were not named adapt to the memory.
 struct Named {
@@ -135,6 +138,17 @@ Status take_flag(const Item& item, bool& to) {
   return {};
 }
 
+Status take_design(const Item& item, Origin origin, std::string& to) {
+  if (origin == Origin::design) {
+    return refusal(item, "a design cannot name another one");
+  }
+  if (item.value.empty()) {
+    return refusal(item, "needs the name of a design, or the file of its library");
+  }
+  to = std::string(item.value);
+  return {};
+}
+
 Status take_file(const Item& item, std::string& to) {
   if (item.value.empty()) {
     return refusal(item, "needs the name of a file");
@@ -164,7 +178,7 @@ Status take_locked(const Item& item, BoardOptions& options) {
 
 bool only_for_rtl(std::string_view name) {
   constexpr std::array names{std::string_view{"trace"}, std::string_view{"coverage"},
-                             std::string_view{"instrumented"}};
+                             std::string_view{"instrumented"}, std::string_view{"design"}};
   return std::ranges::find(names, name) != names.end();
 }
 
@@ -210,6 +224,9 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   if (item.name == "transactions") {
     return take_file(item, options.transaction_file);
   }
+  if (item.name == "design") {
+    return take_design(item, origin, options.design);
+  }
   if (item.name == "iommu_bits") {
     return take_iommu_bits(item, options);
   }
@@ -222,7 +239,7 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   return refusal(
       item,
       "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
-      "seed, step, transactions, trace, coverage, instrumented, iommu_bits, mappings, locked");
+      "seed, step, transactions, trace, coverage, instrumented, design, iommu_bits, mappings, locked");
 }
 
 Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {
@@ -259,7 +276,8 @@ Status fit_to_memory(BoardOptions& options, const Named& named) {
 
 }  // namespace
 
-Result<BoardOptions> parse_board_address(std::string_view address, std::string_view defaults) {
+Result<BoardOptions> parse_board_address(std::string_view address, std::string_view defaults,
+                                         std::string_view of_design) {
   BoardOptions options;
   const auto colon = address.find(':');
   const auto scheme = address.substr(0, colon);
@@ -278,6 +296,11 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
     error.message = "DATUM_SIM_OPTIONS: " + error.message;
     return error;
   }
+  if (auto status = take_list(of_design, Origin::design, options, named); !status) {
+    auto error = std::move(status).error();
+    error.message = "the options of the design: " + error.message;
+    return error;
+  }
   if (auto status = take_list(list, Origin::address, options, named); !status) {
     return std::move(status).error();
   }
@@ -287,6 +310,35 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
   options.instrumented =
       options.instrumented || !options.trace_file.empty() || !options.coverage_file.empty();
   return options;
+}
+
+Result<BoardOptions> options_of_address(std::string_view address) {
+  const char* const variable = std::getenv("DATUM_SIM_OPTIONS");
+  const std::string_view defaults = variable == nullptr ? std::string_view{} : std::string_view{variable};
+  auto options = parse_board_address(address, defaults);
+  if (!options || options->design.empty()) {
+    return options;
+  }
+  const auto design = load_design(options->design);
+  if (!design) {
+    return design.error();
+  }
+  auto whole = parse_board_address(address, defaults, (*design)->options);
+  if (!whole) {
+    return whole;
+  }
+  if (whole->instrumented && (*design)->instrumented == 0) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("the design {} was built without its instrumented model, which options such as "
+                    "'trace' need",
+                    (*design)->name),
+        "build it with datum_add_board(... INSTRUMENTED)");
+  }
+  whole->name = (*design)->name;
+  whole->vendor_id = (*design)->vendor_id;
+  whole->device_id = (*design)->device_id;
+  return whole;
 }
 
 }  // namespace datum::sim

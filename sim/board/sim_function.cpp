@@ -18,8 +18,6 @@ namespace datum::sim {
 
 namespace {
 
-constexpr std::uint16_t vendor = 0x1234;
-constexpr std::uint16_t device = 0xda70;
 constexpr std::uint64_t message_bar_bytes = 0x2000;
 
 /// How long a board keeps its turn: short enough that a caller hardly notices, long enough that locking is no
@@ -65,11 +63,14 @@ board::FunctionInfo describe(std::string address, const Board& board, const Boar
                              std::uint64_t aperture_bytes) {
   board::FunctionInfo info;
   info.address = std::move(address);
-  const bool rtl = board.options.scheme == Scheme::rtl;
-  info.name = rtl ? "Datum RTL board (Verilator)" : "Datum golden model";
+  if (!board.options.name.empty()) {
+    info.name = fmt::format("{} (Verilator)", board.options.name);
+  } else {
+    info.name = board.options.scheme == Scheme::rtl ? "Datum RTL board (Verilator)" : "Datum golden model";
+  }
   info.pci = number.pci_address();
-  info.vendor_id = vendor;
-  info.device_id = device;
+  info.vendor_id = board.options.vendor_id;
+  info.device_id = board.options.device_id;
   info.bars[0].size_bytes = hw::bar0_bytes;
   info.bars[2].size_bytes = aperture_bytes;
   info.bars[4].size_bytes = message_bar_bytes;

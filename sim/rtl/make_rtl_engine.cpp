@@ -10,6 +10,8 @@
 #include <datum/base/shown_text.hpp>
 #include <datum/base/unique_fd.hpp>
 
+#include "sim/board/design_library.hpp"
+#include "sim/rtl/design_board.hpp"
 #include "sim/rtl/rtl_engine.hpp"
 
 namespace datum::sim {
@@ -41,6 +43,16 @@ Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surrou
   }
   if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {
     return std::move(status).error();
+  }
+  if (!surroundings.options.design.empty()) {
+    const auto design = load_design(surroundings.options.design);
+    if (!design) {
+      return design.error();
+    }
+    return std::unique_ptr<Engine>(std::make_unique<RtlEngine>(
+        surroundings,
+        [made = *design, instrumented = surroundings.options.instrumented](
+            const VerilatedSettings& settings) { return make_design_board(*made, settings, instrumented); }));
   }
   return std::unique_ptr<Engine>(std::make_unique<RtlEngine>(
       surroundings, surroundings.options.instrumented ? make_instrumented_board : make_fast_board));

@@ -102,6 +102,9 @@ void RtlEngine::power_on() {
   read_timing();
   for (std::uint64_t waited = 0; lost_.empty(); waited += timer_cycles) {
     if (hw::McStatusRegister{access_register_read(hw::mc_status)}.ready()) {
+      if (!options_.design.empty()) {
+        check_sizes();
+      }
       return;
     }
     if (waited > memory_start_cycles) {
@@ -118,6 +121,27 @@ void RtlEngine::read_timing() {
   timing.refresh = {access_register_read(hw::mc_timing2)};
   timing.recovery = {access_register_read(hw::mc_timing3)};
   bench_->memory.set_timing(timing);
+}
+
+void RtlEngine::check_sizes() {
+  const struct {
+    const char* name;
+    std::uint32_t offset;
+    const char* option;
+    std::uint64_t bytes;
+  } sizes[] = {{"MEMORY_BYTES", hw::memory_bytes, "memory", options_.memory_bytes},
+               {"APERTURE_FIXED_BYTES", hw::aperture_fixed_bytes, "aperture", options_.aperture_bytes},
+               {"APERTURE_WINDOW_BYTES", hw::aperture_window_bytes, "window", options_.window_bytes}};
+
+  for (const auto& size : sizes) {
+    const std::uint64_t low = access_register_read(size.offset);
+    const std::uint64_t found = low | (std::uint64_t{access_register_read(size.offset + 4)} << 32U);
+    if (found != size.bytes) {
+      lose(fmt::format("{} of the design {} reads {}, and the simulated host has {}: the option {} of its "
+                       "datum_add_board() must agree with the RTL",
+                       size.name, options_.name, found, size.bytes, size.option));
+    }
+  }
 }
 
 void RtlEngine::lose(std::string reason) {

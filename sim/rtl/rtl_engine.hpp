@@ -53,6 +53,8 @@ class RtlEngine final : public Engine {
   std::uint32_t access_register_read(std::uint32_t offset);
   void access_register_write(std::uint32_t offset, std::uint32_t value);
   void read_timing();
+  /// A design has sizes of its own, which the simulated host around it must have, too.
+  void check_sizes();
 
   const BoardOptions& options_;
   DramArray& dram_array_;

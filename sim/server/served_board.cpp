@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -31,11 +30,6 @@ int errno_of(const Error& error) {
   default:
     return EINVAL;
   }
-}
-
-std::string_view default_options() {
-  const char* const text = std::getenv("DATUM_SIM_OPTIONS");
-  return text == nullptr ? std::string_view{} : std::string_view{text};
 }
 
 void add_suffix(std::string& file, unsigned client_number) {
@@ -85,7 +79,7 @@ ServedBoard::ServedBoard(std::unique_ptr<SimFunction> function, vfio_user::Board
 }
 
 Result<std::unique_ptr<ServedBoard>> ServedBoard::create(std::string_view address, unsigned client_number) {
-  auto options = parse_board_address(address, default_options());
+  auto options = options_of_address(address);
   if (!options) {
     return std::move(options).error();
   }

@@ -20,7 +20,7 @@ constexpr const char* usage =
     "vfio-user:PATH.\n"
     "What an address of its kind cannot be asked is left out. Exit status: 0 if the rest holds.\n";
 
-std::vector<std::string>& addresses() {
+std::vector<std::string>& named_addresses() {
   static std::vector<std::string> named;
   return named;
 }
@@ -41,7 +41,7 @@ void name_plugin() {
 std::string left_out() {
   std::string patterns;
   const auto add = [&](const char* more) { patterns += (patterns.empty() ? "" : ":") + std::string(more); };
-  for (const std::string& address : addresses()) {
+  for (const std::string& address : named_addresses()) {
     const auto scheme = address.substr(0, address.find(':'));
     if (scheme == "vfio") {
       add("*ExportContract*");
@@ -58,7 +58,7 @@ std::string left_out() {
 
 }  // namespace
 
-std::vector<std::string> contract_addresses() { return addresses(); }
+std::vector<std::string> contract_addresses() { return named_addresses(); }
 
 std::vector<std::string> step_locked_addresses() { return {}; }
 
@@ -86,11 +86,11 @@ int main(int count, char** arguments) {
       return 0;
     }
     if (!argument.starts_with("-")) {
-      addresses().emplace_back(argument.find(':') == std::string_view::npos ? std::string(argument) + ":"
-                                                                            : std::string(argument));
+      named_addresses().emplace_back(
+          argument.find(':') == std::string_view::npos ? std::string(argument) + ":" : std::string(argument));
     }
   }
-  if (addresses().empty()) {
+  if (named_addresses().empty()) {
     std::fputs(usage, stderr);
     return 64;
   }

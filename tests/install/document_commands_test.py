@@ -17,7 +17,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 BIN = Path()
-PROGRAMS = ("datum", "datum-board", "datum-bench", "datum-demo")
+PROGRAMS = ("datum", "datum-board", "datum-board-contract", "datum-bench", "datum-demo")
 # Of the system, of a user, or words of the shell.
 OTHERS = {"apt", "cat", "cd", "chroot", "cpack", "echo", "eval", "export", "git", "jq", "lspci", "modprobe", "pkg-config", "qemu-system-x86_64", "setarch", "sed",
           "sysctl", "tee", "udevadm", "ulimit", "usermod", "verilator_coverage", "gtkwave", "gdb"}

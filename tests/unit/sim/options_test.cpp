@@ -128,6 +128,27 @@ TEST(BoardAddress, with_control_characters_or_without_end_is_repeated_as_a_termi
   EXPECT_LT(refused("model:" + std::string(100'000, 'a')).size(), 1000U);
 }
 
+TEST(BoardAddress, takes_what_a_design_says_of_itself_over_the_defaults_and_under_the_address) {
+  const auto options = parse_board_address("rtl:design=own,channels=1", "memory=8G,channels=3,latency=7",
+                                           "memory=64M,channels=2");
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->design, "own");
+  EXPECT_EQ(options->memory_bytes, 64ULL << 20U);
+  EXPECT_EQ(options->channels, 1U);
+  EXPECT_EQ(options->host_latency_cycles, 7U);
+}
+
+TEST(BoardAddress, of_a_design_that_is_none_is_refused) {
+  EXPECT_TRUE(mentions(refused("rtl:design"), {"design", "name"}));
+  EXPECT_TRUE(mentions(refused("model:design=own"), {"design=own", "rtl:"}));
+  const auto bad = parse_board_address("rtl:design=own", {}, "memory=1");
+  ASSERT_FALSE(bad);
+  EXPECT_TRUE(mentions(bad.error().message, {"options of the design", "memory=1"}));
+  const auto nested = parse_board_address("rtl:design=own", {}, "design=other");
+  ASSERT_FALSE(nested);
+  EXPECT_TRUE(mentions(nested.error().message, {"design=other"}));
+}
+
 TEST(BoardAddress, asking_a_model_for_what_only_rtl_has_is_refused) {
   EXPECT_TRUE(mentions(refused("model:trace=a.fst"), {"trace=a.fst", "rtl:"}));
   EXPECT_TRUE(mentions(refused("model:instrumented"), {"instrumented", "rtl:"}));

@@ -1,0 +1,130 @@
+/* The ports of a board's top module: the names of rtl_model/rtl/datum_board.sv, which docs/board-contract.md
+ * (section 7) explains.
+ *
+ * DATUM_DESIGN_PORTS(P8, P16, P32, P64, P512) calls for each port the macro of the width that Verilator keeps
+ * it in: P8 up to 8 bits, P16 up to 16, P32 up to 32, P64 up to 64, P512 for 512. */
+#ifndef DATUM_BOARD_DESIGN_PORTS_H
+#define DATUM_BOARD_DESIGN_PORTS_H
+
+/* clang-format off */
+#define DATUM_DESIGN_PORTS(P8, P16, P32, P64, P512) \
+  P8(clk_i) \
+  P8(rst_ni) \
+  P64(strap_memory_bytes_i) \
+  P64(strap_aperture_fixed_bytes_i) \
+  P64(strap_aperture_window_bytes_i) \
+  P8(strap_channels_i) \
+  P8(strap_memory_clean_i) \
+  P64(timer_i) \
+  P8(quiescent_o) \
+  P8(parked_o) \
+  P32(s_axil_bar0_awaddr_i) \
+  P8(s_axil_bar0_awvalid_i) \
+  P8(s_axil_bar0_awready_o) \
+  P32(s_axil_bar0_wdata_i) \
+  P8(s_axil_bar0_wstrb_i) \
+  P8(s_axil_bar0_wvalid_i) \
+  P8(s_axil_bar0_wready_o) \
+  P8(s_axil_bar0_bresp_o) \
+  P8(s_axil_bar0_bvalid_o) \
+  P8(s_axil_bar0_bready_i) \
+  P32(s_axil_bar0_araddr_i) \
+  P8(s_axil_bar0_arvalid_i) \
+  P8(s_axil_bar0_arready_o) \
+  P32(s_axil_bar0_rdata_o) \
+  P8(s_axil_bar0_rresp_o) \
+  P8(s_axil_bar0_rvalid_o) \
+  P8(s_axil_bar0_rready_i) \
+  P16(s_axil_bar4_awaddr_i) \
+  P8(s_axil_bar4_awvalid_i) \
+  P8(s_axil_bar4_awready_o) \
+  P32(s_axil_bar4_wdata_i) \
+  P8(s_axil_bar4_wstrb_i) \
+  P8(s_axil_bar4_wvalid_i) \
+  P8(s_axil_bar4_wready_o) \
+  P8(s_axil_bar4_bresp_o) \
+  P8(s_axil_bar4_bvalid_o) \
+  P8(s_axil_bar4_bready_i) \
+  P16(s_axil_bar4_araddr_i) \
+  P8(s_axil_bar4_arvalid_i) \
+  P8(s_axil_bar4_arready_o) \
+  P32(s_axil_bar4_rdata_o) \
+  P8(s_axil_bar4_rresp_o) \
+  P8(s_axil_bar4_rvalid_o) \
+  P8(s_axil_bar4_rready_i) \
+  P8(s_axi_bar2_awid_i) \
+  P64(s_axi_bar2_awaddr_i) \
+  P8(s_axi_bar2_awlen_i) \
+  P8(s_axi_bar2_awvalid_i) \
+  P8(s_axi_bar2_awready_o) \
+  P512(s_axi_bar2_wdata_i) \
+  P64(s_axi_bar2_wstrb_i) \
+  P8(s_axi_bar2_wlast_i) \
+  P8(s_axi_bar2_wvalid_i) \
+  P8(s_axi_bar2_wready_o) \
+  P8(s_axi_bar2_bid_o) \
+  P8(s_axi_bar2_bresp_o) \
+  P8(s_axi_bar2_bvalid_o) \
+  P8(s_axi_bar2_bready_i) \
+  P8(s_axi_bar2_arid_i) \
+  P64(s_axi_bar2_araddr_i) \
+  P8(s_axi_bar2_arlen_i) \
+  P8(s_axi_bar2_arvalid_i) \
+  P8(s_axi_bar2_arready_o) \
+  P8(s_axi_bar2_rid_o) \
+  P512(s_axi_bar2_rdata_o) \
+  P8(s_axi_bar2_rresp_o) \
+  P8(s_axi_bar2_rlast_o) \
+  P8(s_axi_bar2_rvalid_o) \
+  P8(s_axi_bar2_rready_i) \
+  P16(m_axi_host_awid_o) \
+  P64(m_axi_host_awaddr_o) \
+  P8(m_axi_host_awlen_o) \
+  P8(m_axi_host_awsize_o) \
+  P8(m_axi_host_awburst_o) \
+  P8(m_axi_host_awvalid_o) \
+  P8(m_axi_host_awready_i) \
+  P512(m_axi_host_wdata_o) \
+  P64(m_axi_host_wstrb_o) \
+  P8(m_axi_host_wlast_o) \
+  P8(m_axi_host_wvalid_o) \
+  P8(m_axi_host_wready_i) \
+  P16(m_axi_host_bid_i) \
+  P8(m_axi_host_bresp_i) \
+  P8(m_axi_host_bvalid_i) \
+  P8(m_axi_host_bready_o) \
+  P16(m_axi_host_arid_o) \
+  P64(m_axi_host_araddr_o) \
+  P8(m_axi_host_arlen_o) \
+  P8(m_axi_host_arsize_o) \
+  P8(m_axi_host_arburst_o) \
+  P8(m_axi_host_arvalid_o) \
+  P8(m_axi_host_arready_i) \
+  P16(m_axi_host_rid_i) \
+  P512(m_axi_host_rdata_i) \
+  P8(m_axi_host_rresp_i) \
+  P8(m_axi_host_rlast_i) \
+  P8(m_axi_host_rvalid_i) \
+  P8(m_axi_host_rready_o) \
+  P8(dram_act_valid_o) \
+  P8(dram_act_bank_o) \
+  P32(dram_act_row_o) \
+  P8(dram_pre_valid_o) \
+  P8(dram_pre_bank_o) \
+  P8(dram_pre_all_o) \
+  P8(dram_ref_valid_o) \
+  P8(dram_cas_valid_o) \
+  P8(dram_cas_write_o) \
+  P8(dram_cas_bank_o) \
+  P8(dram_cas_col_o) \
+  P512(dram_wdata_o) \
+  P64(dram_wcheck_o) \
+  P8(dram_wlanes_o) \
+  P64(dram_wflips_o) \
+  P8(dram_wflip_lane_o) \
+  P8(dram_rvalid_i) \
+  P512(dram_rdata_i) \
+  P64(dram_rcheck_i)
+/* clang-format on */
+
+#endif
