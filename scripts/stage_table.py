@@ -9,7 +9,7 @@ TEST_BUDGETS = {
     "api": 180,
     "conformance": 5,
     "parity": 80,
-    "rtl": 150,
+    "rtl": 240,
     "vm": 180,
     "install": 45,
     "clients": 300,
