@@ -3,25 +3,28 @@
 #include <algorithm>
 
 #include "sim/model/ecc_registers.hpp"
-#include "sim/model/merge.hpp"
 
 namespace datum::sim {
 
 namespace {
 
 constexpr std::uint64_t low_half = 0xffffffffU;
-constexpr std::uint32_t register_bytes = 4;
+constexpr std::uint32_t word_bytes = 4;
 constexpr std::uint64_t window_base_bits = (3ULL << 56U) | 0x000ffffffffff000ULL;
 constexpr std::uint64_t space_root_bits = 0x000ffffffffff001ULL;
 
 /// The description's timing of the controller, in cycles of 300 MHz. The golden model has no timing; the
 /// registers inform software.
 constexpr std::uint32_t timing0 =
-    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(1).raw;
+    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(2).raw;
 constexpr std::uint32_t timing1 =
-    hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(3).set_t_rtw(3).raw;
+    hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(7).set_t_rtw(3).raw;
 constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;
-constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(5).set_t_rtp(3).raw;
+constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(9).set_t_rtp(3).raw;
+
+std::uint64_t merge(std::uint64_t old, std::uint64_t value, std::uint64_t mask) {
+  return (old & ~mask) | (value & mask);
+}
 
 std::uint32_t merge32(std::uint32_t old, std::uint64_t value, std::uint64_t mask) {
   return static_cast<std::uint32_t>(merge(old, value, mask));
@@ -29,12 +32,11 @@ std::uint32_t merge32(std::uint32_t old, std::uint64_t value, std::uint64_t mask
 
 }  // namespace
 
-RegisterFile::RegisterFile(GoldenParts& parts)
-    : parts_(parts), register_at_(hw::bar0_bytes / register_bytes) {
+RegisterFile::RegisterFile(GoldenParts& parts) : parts_(parts), register_at_(hw::bar0_bytes / word_bytes) {
   for (std::size_t number = 0; number < hw::register_table.size(); ++number) {
     const auto& info = hw::register_table[number];
     for (std::uint32_t index = 0; index < info.count; ++index) {
-      const auto word = (info.offset + index * info.stride_bytes) / register_bytes;
+      const auto word = (info.offset + index * info.stride_bytes) / word_bytes;
       register_at_[word] = static_cast<std::uint8_t>(number + 1);
       if (info.width_bits == 64) {
         register_at_[word + 1] = static_cast<std::uint8_t>(number + 1);
@@ -44,14 +46,14 @@ RegisterFile::RegisterFile(GoldenParts& parts)
 }
 
 RegisterFile::Place RegisterFile::find(std::uint32_t offset) const noexcept {
-  const auto number = register_at_[offset / register_bytes];
+  const auto number = register_at_[offset / word_bytes];
   if (number == 0) {
     return {};
   }
   const auto& info = hw::register_table[number - 1U];
   const auto distance = offset - info.offset;
   const auto index = info.stride_bytes == 0 ? 0 : distance / info.stride_bytes;
-  return {&info, index, distance - index * info.stride_bytes >= register_bytes};
+  return {&info, index, distance - index * info.stride_bytes >= word_bytes};
 }
 
 std::uint32_t RegisterFile::read32(std::uint32_t offset) {
@@ -67,7 +69,7 @@ std::uint32_t RegisterFile::read32(std::uint32_t offset) {
     return static_cast<std::uint32_t>(value >> 32U);
   }
   if (place.info->width_bits == 64) {
-    snapshot_offset_ = offset + register_bytes;
+    snapshot_offset_ = offset + word_bytes;
     snapshot_high_ = static_cast<std::uint32_t>(value >> 32U);
   }
   return static_cast<std::uint32_t>(value);
@@ -78,7 +80,7 @@ std::uint64_t RegisterFile::read64(std::uint32_t offset) {
   if (place.info != nullptr && place.info->width_bits == 64) {
     return read(place);
   }
-  return read32(offset) | (std::uint64_t{read32(offset + register_bytes)} << 32U);
+  return read32(offset) | (std::uint64_t{read32(offset + word_bytes)} << 32U);
 }
 
 void RegisterFile::write32(std::uint32_t offset, std::uint32_t value) {
@@ -94,7 +96,7 @@ void RegisterFile::write64(std::uint32_t offset, std::uint64_t value) {
     return;
   }
   write32(offset, static_cast<std::uint32_t>(value));
-  write32(offset + register_bytes, static_cast<std::uint32_t>(value >> 32U));
+  write32(offset + word_bytes, static_cast<std::uint32_t>(value >> 32U));
 }
 
 std::uint64_t RegisterFile::read(const Place& place) {

@@ -48,6 +48,17 @@ TEST_P(IdentityContract, memory_becomes_ready) {
       [&] { return hw::StatusRegister{driver().registers().read32(hw::status)}.memory_ready(); }));
 }
 
+TEST_P(IdentityContract, the_memory_has_the_same_timing_on_every_board) {
+  auto& registers = driver().registers();
+  EXPECT_EQ(registers.read32(hw::mc_timing0),
+            hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(2).raw);
+  EXPECT_EQ(registers.read32(hw::mc_timing1),
+            hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(7).set_t_rtw(3).raw);
+  EXPECT_EQ(registers.read32(hw::mc_timing2),
+            hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw);
+  EXPECT_EQ(registers.read32(hw::mc_timing3), hw::McTiming3Register{}.set_t_wr(9).set_t_rtp(3).raw);
+}
+
 TEST_P(IdentityContract, options_of_the_address_show_in_the_registers) {
   open_with("memory=1G,aperture=16M,window=8M,channels=2");
   auto& registers = driver().registers();
