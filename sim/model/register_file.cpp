@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "sim/model/ecc_registers.hpp"
+#include "sim/model/merge.hpp"
 
 namespace datum::sim {
 
 namespace {
 
 constexpr std::uint64_t low_half = 0xffffffffU;
-constexpr std::uint32_t word_bytes = 4;
+constexpr std::uint32_t register_bytes = 4;
 constexpr std::uint64_t window_base_bits = (3ULL << 56U) | 0x000ffffffffff000ULL;
 constexpr std::uint64_t space_root_bits = 0x000ffffffffff001ULL;
 
@@ -22,21 +23,18 @@ constexpr std::uint32_t timing1 =
 constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;
 constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(9).set_t_rtp(3).raw;
 
-std::uint64_t merge(std::uint64_t old, std::uint64_t value, std::uint64_t mask) {
-  return (old & ~mask) | (value & mask);
-}
-
 std::uint32_t merge32(std::uint32_t old, std::uint64_t value, std::uint64_t mask) {
   return static_cast<std::uint32_t>(merge(old, value, mask));
 }
 
 }  // namespace
 
-RegisterFile::RegisterFile(GoldenParts& parts) : parts_(parts), register_at_(hw::bar0_bytes / word_bytes) {
+RegisterFile::RegisterFile(GoldenParts& parts)
+    : parts_(parts), register_at_(hw::bar0_bytes / register_bytes) {
   for (std::size_t number = 0; number < hw::register_table.size(); ++number) {
     const auto& info = hw::register_table[number];
     for (std::uint32_t index = 0; index < info.count; ++index) {
-      const auto word = (info.offset + index * info.stride_bytes) / word_bytes;
+      const auto word = (info.offset + index * info.stride_bytes) / register_bytes;
       register_at_[word] = static_cast<std::uint8_t>(number + 1);
       if (info.width_bits == 64) {
         register_at_[word + 1] = static_cast<std::uint8_t>(number + 1);
@@ -46,14 +44,14 @@ RegisterFile::RegisterFile(GoldenParts& parts) : parts_(parts), register_at_(hw:
 }
 
 RegisterFile::Place RegisterFile::find(std::uint32_t offset) const noexcept {
-  const auto number = register_at_[offset / word_bytes];
+  const auto number = register_at_[offset / register_bytes];
   if (number == 0) {
     return {};
   }
   const auto& info = hw::register_table[number - 1U];
   const auto distance = offset - info.offset;
   const auto index = info.stride_bytes == 0 ? 0 : distance / info.stride_bytes;
-  return {&info, index, distance - index * info.stride_bytes >= word_bytes};
+  return {&info, index, distance - index * info.stride_bytes >= register_bytes};
 }
 
 std::uint32_t RegisterFile::read32(std::uint32_t offset) {
@@ -69,7 +67,7 @@ std::uint32_t RegisterFile::read32(std::uint32_t offset) {
     return static_cast<std::uint32_t>(value >> 32U);
   }
   if (place.info->width_bits == 64) {
-    snapshot_offset_ = offset + word_bytes;
+    snapshot_offset_ = offset + register_bytes;
     snapshot_high_ = static_cast<std::uint32_t>(value >> 32U);
   }
   return static_cast<std::uint32_t>(value);
@@ -80,7 +78,7 @@ std::uint64_t RegisterFile::read64(std::uint32_t offset) {
   if (place.info != nullptr && place.info->width_bits == 64) {
     return read(place);
   }
-  return read32(offset) | (std::uint64_t{read32(offset + word_bytes)} << 32U);
+  return read32(offset) | (std::uint64_t{read32(offset + register_bytes)} << 32U);
 }
 
 void RegisterFile::write32(std::uint32_t offset, std::uint32_t value) {
@@ -96,7 +94,7 @@ void RegisterFile::write64(std::uint32_t offset, std::uint64_t value) {
     return;
   }
   write32(offset, static_cast<std::uint32_t>(value));
-  write32(offset + word_bytes, static_cast<std::uint32_t>(value >> 32U));
+  write32(offset + register_bytes, static_cast<std::uint32_t>(value >> 32U));
 }
 
 std::uint64_t RegisterFile::read(const Place& place) {
