@@ -98,7 +98,8 @@ module datum_dma_record
   logic unused_b;
   assign unused_b = ^{b_i.id, b_i.resp[0]};
 
-  assign bready_o   = 1'b1;
+  // A record that was not written has no answer; while it is the oldest one, an answer belongs to one behind it.
+  assign bready_o   = !(answer_valid && answer.unreachable);
   assign answer_pop = answer_valid && (answer.unreachable || bvalid_i);
   assign answer_bad = answer.unreachable || b_i.resp[1];
   assign idle_o     = !answer_valid && !awvalid_o && !wvalid_o;
