@@ -1,5 +1,7 @@
 // Events whose handle was destroyed while commands name them: those that can still be signalled are, the
 // others end what waits for them.
+#include <new>
+
 #include "driver/command/event.hpp"
 #include "driver/command/event_pool.hpp"
 #include "driver/command/failure_words.hpp"
@@ -9,9 +11,13 @@
 
 namespace datum {
 
-Error Event::destroyed_before_signalled() {
-  return make_error(ErrorCode::unknown, "its event was destroyed and nothing was left that could signal it",
-                    "destroy an event when the work that waits for it has ended");
+Error Event::destroyed_before_signalled() noexcept {
+  try {
+    return make_error(ErrorCode::unknown, "its event was destroyed and nothing was left that could signal it",
+                      "destroy an event when the work that waits for it has ended");
+  } catch (const std::bad_alloc&) {
+    return {};  // without words: the waits have to end all the same
+  }
 }
 
 bool Event::is_destroyed_unsignalled() noexcept {
@@ -33,7 +39,7 @@ void Event::end_hopeless_waits() {
   }
 }
 
-void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
+void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) noexcept {
   if (note.signals) {
     note.event->signal_ended();
   }
@@ -43,7 +49,7 @@ void StreamFeeder::end_event(const SlotNote& note, Aftermath& after) {
     after.words_changed = true;
   }
   if (note.event->release()) {
-    after.last_references.push_back(note.event);
+    note.event->chain_behind(after.last_references);
   }
 }
 

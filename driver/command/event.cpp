@@ -12,6 +12,7 @@
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/exported_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 
@@ -67,7 +68,9 @@ Result<Event*> Event::create(EventPool& pool, std::uint32_t index, std::uint32_t
                         "its index until then");
     }
   }
+  Rollback undo([&]() noexcept { memory.give_back(index); });
   std::unique_ptr<Event> event(new Event(pool.context(), pool.memory(), index));
+  undo.dismiss();  // the event does it
   event->pool_ = &pool;
   event->signal_scope_ = signal_scope;
   event->wait_scope_ = wait_scope;
@@ -89,7 +92,7 @@ Result<Event*> Event::create_counter_based(Context& context, const CounterBasedS
       return std::move(made).error();
     }
     memory = std::move(*made);
-    memory->take(0);
+    memory->take(0);  // goes with the memory if there is no event
   }
   std::unique_ptr<Event> event(new Event(context, std::move(memory), 0));
   context.add_child();  // what a pool is for its events

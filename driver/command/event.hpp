@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <datum/base/result.hpp>
@@ -61,6 +62,11 @@ class Event {
 
   /// True: that was the last one, and the caller deletes the event (outside locks of the scheduler).
   [[nodiscard]] bool release() noexcept { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+  /// For who has the last reference and deletes the event later: it becomes the first of a chain.
+  void chain_behind(Event*& first) noexcept { next_in_chain_ = std::exchange(first, this); }
+
+  [[nodiscard]] Event* next_in_chain() const noexcept { return next_in_chain_; }
 
   /// invalid_synchronization_object for a counter-based event, as for host_reset.
   Status host_signal();
@@ -127,7 +133,7 @@ class Event {
   /// not the only reference: commands that wait for it would wait for ever.
   [[nodiscard]] bool is_hopeless() noexcept;
   /// What such waits end with.
-  [[nodiscard]] static Error destroyed_before_signalled();
+  [[nodiscard]] static Error destroyed_before_signalled() noexcept;
 
   /// The work that would have signalled it failed. A counter tells its events by itself.
   void fail(std::uint64_t word) noexcept;
@@ -171,6 +177,7 @@ class Event {
   std::atomic<std::uint32_t> signals_outstanding_{0};
   std::atomic<bool> destroyed_{false};
   HandleSlot* handle_ = nullptr;
+  Event* next_in_chain_ = nullptr;
   std::mutex mutex_;  ///< of the following
   CounterPoint point_;
   std::vector<std::shared_ptr<Counter>> handed_out_;  ///< that handles name

@@ -5,6 +5,7 @@
 #include "driver/command/stream.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum {
@@ -26,14 +27,18 @@ Result<std::unique_ptr<LentRing>> RingPool::make_ring(Device& device, unsigned i
   if (!slots) {
     return std::move(slots).error();
   }
+  Rollback undo_slots([&]() noexcept { device.arena().free(*slots); });
   Result<HostBlock> record = device.arena().allocate(sizeof(hw::CompletionRecord));
   if (!record) {
-    device.arena().free(*slots);
     return std::move(record).error();
   }
+  Rollback undo_record([&]() noexcept { device.arena().free(*record); });
   const RingMemory memory{reinterpret_cast<hw::Descriptor*>(slots->host), slots->iova,
                           reinterpret_cast<std::uint64_t*>(record->host), record->iova, size_log2};
-  return std::make_unique<LentRing>(device.board(), index, memory, *slots, *record);
+  auto ring = std::make_unique<LentRing>(device.board(), index, memory, *slots, *record);
+  undo_record.dismiss();
+  undo_slots.dismiss();
+  return ring;
 }
 
 void RingPool::free_memory(Device& device, const LentRing& ring) {
@@ -42,6 +47,7 @@ void RingPool::free_memory(Device& device, const LentRing& ring) {
 }
 
 Status RingPool::make_first() {
+  rings_.reserve(1);
   Result<std::unique_ptr<LentRing>> first = make_ring(device_, 1, limits::ring_size_log2);
   if (!first) {
     return std::move(first).error();

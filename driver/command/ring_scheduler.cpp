@@ -272,7 +272,8 @@ void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>&
   lock.unlock();
   const bool keeps_gone = !after.releasing.empty();
   after.keeps.clear();
-  for (Event* event : after.last_references) {
+  while (Event* event = after.last_references) {
+    after.last_references = event->next_in_chain();
     delete event;
   }
   if (after.words_changed) {

@@ -75,19 +75,33 @@ void StreamFeeder::finish_positions(Stream& stream, Aftermath& after) {
   const std::uint32_t in_ring =
       stream.ring_ != nullptr ? stream.ring_->ring.filled() - stream.ring_->ring.completed() : 0;
   stream.completed_ = stream.fed_ - in_ring;
-  bool any = false;
-  while (!stream.keeps_.empty() && stream.keeps_.front().position <= stream.completed_) {
-    after.keeps.push_back(std::move(stream.keeps_.front().keep));
-    stream.keeps_.pop_front();
-    any = true;
-  }
-  if (any) {
+  const auto ended = static_cast<std::size_t>(
+      std::find_if(stream.keeps_.begin(), stream.keeps_.end(),
+                   [&](const Stream::HeldKeep& kept) { return kept.position > stream.completed_; }) -
+      stream.keeps_.begin());
+  if (ended != 0) {
+    make_room(after, ended);  // where there is none, whoever looks next lets go of them
+    for (std::size_t index = 0; index < ended; ++index) {
+      after.keeps.push_back(std::move(stream.keeps_.front().keep));
+      stream.keeps_.pop_front();
+    }
     after.releasing.push_back(&stream);
     ++stream.releasing_;
   }
   if (stream.releasing_ == 0) {
     stream.retired_.store(stream.completed_, std::memory_order_release);
   }
+}
+
+/// For a stream, and so many of its keeps.
+void StreamFeeder::make_room(Aftermath& after, std::size_t keeps) {
+  const auto grow = [](auto& list, std::size_t more) {
+    if (const std::size_t needed = list.size() + more; needed > list.capacity()) {
+      list.reserve(std::max(needed, 2 * list.capacity()));
+    }
+  };
+  grow(after.keeps, keeps);
+  grow(after.releasing, 1);
 }
 
 void StreamFeeder::released(Aftermath& after) {
@@ -246,6 +260,7 @@ void StreamFeeder::drop_inactive() {
 }
 
 void StreamFeeder::fail(Stream& stream, Error error, Aftermath& after) {
+  make_room(after, stream.keeps_.size());  // first, for half a failure would never end for who waits
   const std::uint32_t number = failures_.add(std::move(error));
   const std::uint64_t word = failure_word(device_, number);
   const auto end_with_error = [&](const SlotNote& note) {

@@ -22,14 +22,14 @@ class Device;
 /// into the memory half.
 struct Aftermath {
   std::vector<Keep> keeps;
-  std::vector<Stream*> releasing;  ///< whose keeps those are
-  std::vector<Event*> last_references;
-  bool words_changed = false;  ///< the host wrote event words: kick parked rings, wake waiters
+  std::vector<Stream*> releasing;    ///< whose keeps those are
+  Event* last_references = nullptr;  ///< of events that are chained, so that to note one takes no memory
+  bool words_changed = false;        ///< the host wrote event words: kick parked rings, wake waiters
   bool doorbell = false;
   bool wake = false;  ///< work ended without an interrupt: wake waiters
 
   [[nodiscard]] bool empty() const noexcept {
-    return releasing.empty() && last_references.empty() && !words_changed && !doorbell && !wake;
+    return releasing.empty() && last_references == nullptr && !words_changed && !doorbell && !wake;
   }
 };
 
@@ -83,7 +83,8 @@ class StreamFeeder {
   void poll(Stream& stream, bool thorough, Aftermath& after);
   void retire(Stream& stream, std::uint32_t from, Aftermath& after);
   void finish_positions(Stream& stream, Aftermath& after);
-  void end_event(const SlotNote& note, Aftermath& after);
+  void end_event(const SlotNote& note, Aftermath& after) noexcept;
+  static void make_room(Aftermath& after, std::size_t keeps);
   void make_room(Stream& stream, const Submission& submission);
   void take(const std::shared_ptr<Stream>& stream, Submission& submission) noexcept;
   bool feed(Stream& stream, Aftermath& after);

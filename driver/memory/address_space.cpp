@@ -1,6 +1,7 @@
 #include "driver/memory/address_space.hpp"
 
 #include <atomic>
+#include <list>
 #include <map>
 #include <mutex>
 #include <new>
@@ -14,6 +15,7 @@
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/page_books.hpp"
 #include "driver/memory/page_tables.hpp"
+#include "driver/memory/rollback.hpp"
 
 namespace datum {
 namespace {
@@ -42,18 +44,14 @@ std::uint64_t leaf_for(const PageTarget& target, PageRights rights) noexcept {
 /// Gives table pages back when the board has forgotten them.
 struct UnusedTables {
   DeviceHeap& heap;
-  std::vector<DeviceAddress> pages;
+  std::unique_ptr<PageTable> tables;
 
-  UnusedTables(DeviceHeap& from, std::vector<DeviceAddress> unused) : heap(from), pages(std::move(unused)) {}
+  explicit UnusedTables(DeviceHeap& from) : heap(from) {}
 
   UnusedTables(const UnusedTables&) = delete;
   UnusedTables& operator=(const UnusedTables&) = delete;
 
-  ~UnusedTables() {
-    for (const DeviceAddress page : pages) {
-      heap.free_table(page);
-    }
-  }
+  ~UnusedTables() { PageTables::give_back(heap, std::move(tables)); }
 };
 
 struct Range {
@@ -67,7 +65,7 @@ struct Batch {
   std::map<std::uint64_t, std::vector<PageRun>> to_clear;
   TableWrites writes;
   std::vector<Range> owed;
-  std::vector<std::shared_ptr<void>> retired;
+  std::list<std::shared_ptr<void>> retired;
 };
 
 }  // namespace
@@ -89,20 +87,22 @@ struct AddressSpace::Impl {
   BriefMutex mutex;  ///< of all below; never held while the board works
   std::atomic<std::uint64_t> changes{0};
   std::unique_ptr<PageTables> tables;
-  std::vector<Range> owed;
-  std::vector<std::shared_ptr<void>> retired;
+  std::vector<Range> owed;                   ///< room for most_ranges: to owe one more takes no memory
+  std::list<std::shared_ptr<void>> retired;  ///< in which nothing that is moved takes memory
   std::map<std::uint64_t, std::vector<PageRun>> to_clear;
 
   Status build();
   Status map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes, PageRights rights);
-  bool unmap_locked(std::uint64_t va, std::uint64_t bytes);
+  bool unmap_locked(std::uint64_t va, std::uint64_t bytes) noexcept;
+  bool replace_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes,
+                      PageRights rights) noexcept;
   Status prepare_locked(std::span<const PageChange> changes);
-  void keep_unused_tables(std::uint64_t va, std::uint64_t bytes);
-  void owe(Range range);
+  void keep_unused_tables(std::uint64_t va, std::uint64_t bytes) noexcept;
+  void owe(Range range) noexcept;
   Batch begin_batch();
   Batch take_batch();
   Status bring(const Batch& batch);
-  void put_back(Batch batch);
+  void put_back(Batch batch) noexcept;
 };
 
 Status AddressSpace::Impl::build() {
@@ -116,7 +116,7 @@ Status AddressSpace::Impl::build() {
   return {};
 }
 
-void AddressSpace::Impl::owe(Range range) {
+void AddressSpace::Impl::owe(Range range) noexcept {
   if (owed.size() == 1 && owed.front().bytes == 0) {
     return;
   }
@@ -140,21 +140,22 @@ Status AddressSpace::Impl::map_locked(std::uint64_t va, const PageTarget& target
 }
 
 /// Never fails: what called it is done.
-void AddressSpace::Impl::keep_unused_tables(std::uint64_t va, std::uint64_t bytes) {
+void AddressSpace::Impl::keep_unused_tables(std::uint64_t va, std::uint64_t bytes) noexcept {
   if (!tables->has_unused_tables()) {
     return;
   }
   try {
-    auto kept = std::make_shared<UnusedTables>(heap, std::vector<DeviceAddress>{});
+    auto kept = std::make_shared<UnusedTables>(heap);
     retired.push_back(kept);
-    kept->pages = tables->take_unused_tables();
+    kept->tables = tables->take_unused_tables();
     owe({va, bytes});
   } catch (const std::bad_alloc&) {
     owed.assign(1, Range{});  // they wait for a later change; the board forgets them with this one
   }
 }
 
-/// All that can fail: leaves are split at the ends of what changes, and what was not mapped gets mapped.
+/// All that can fail: leaves are split at the ends of what changes, and where they are too large for what
+/// they become; what was not mapped gets mapped.
 Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
   for (const PageChange& change : wanted) {
     if (!change.was_mapped) {
@@ -166,35 +167,51 @@ Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
       }
     }
   }
+  for (const PageChange& change : wanted) {
+    if (!change.was_mapped || !change.is_mapped) {
+      continue;
+    }
+    if (Status made =
+            tables->make_replaceable(raw(change.va), change.bytes, leaf_for(change.target, change.rights));
+        !made.ok()) {
+      return made;
+    }
+  }
   const auto is_new = [](const PageChange& change) { return !change.was_mapped && change.is_mapped; };
   std::size_t index = 0;
-  const auto undo = [&] {
+  Rollback undo([&]() noexcept {
     for (const PageChange& before : wanted.first(index)) {
       if (is_new(before)) {
         unmap_locked(raw(before.va), before.bytes);
       }
     }
-  };
-  try {
-    for (; index < wanted.size(); ++index) {
-      const PageChange& change = wanted[index];
-      if (!is_new(change)) {
-        continue;
-      }
-      if (Status mapped = map_locked(raw(change.va), change.target, change.bytes, change.rights);
-          !mapped.ok()) {
-        undo();
-        return mapped;
-      }
+  });
+  for (; index < wanted.size(); ++index) {
+    const PageChange& change = wanted[index];
+    if (!is_new(change)) {
+      continue;
     }
-  } catch (...) {
-    undo();
-    throw;
+    if (Status mapped = map_locked(raw(change.va), change.target, change.bytes, change.rights);
+        !mapped.ok()) {
+      return mapped;
+    }
   }
+  undo.dismiss();
   return {};
 }
 
-bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) {
+/// After make_replaceable. Whether the board may have seen what was there.
+bool AddressSpace::Impl::replace_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes,
+                                        PageRights rights) noexcept {
+  const bool seen = tables->replace(va, bytes, leaf_for(target, rights));
+  if (seen) {
+    owe({va, bytes});
+  }
+  changes.fetch_add(1, std::memory_order_release);
+  return seen;
+}
+
+bool AddressSpace::Impl::unmap_locked(std::uint64_t va, std::uint64_t bytes) noexcept {
   const bool seen = tables->clear(va, bytes);
   if (!to_clear.empty()) {
     to_clear.erase(to_clear.lower_bound(va), to_clear.lower_bound(va + bytes));
@@ -267,17 +284,14 @@ Status AddressSpace::Impl::bring(const Batch& batch) {
   return {};
 }
 
-/// Needs memory only for what was retired meanwhile.
-void AddressSpace::Impl::put_back(Batch batch) {
+void AddressSpace::Impl::put_back(Batch batch) noexcept {
   const std::scoped_lock lock(mutex);
   tables->put_back(batch.writes);
   for (const Range& range : batch.owed) {
     range.bytes == 0 ? owed.assign(1, Range{}) : owe(range);
   }
   to_clear.merge(batch.to_clear);
-  batch.retired.swap(retired);
-  retired.insert(retired.end(), std::make_move_iterator(batch.retired.begin()),
-                 std::make_move_iterator(batch.retired.end()));
+  retired.splice(retired.begin(), batch.retired);
 }
 
 AddressSpace::AddressSpace() = default;
@@ -338,36 +352,43 @@ Status AddressSpace::map_runs(DeviceVa va, std::span<const PageRun> runs, PageRi
                               std::vector<PageRun> foreign) {
   const std::scoped_lock lock(impl_->mutex);
   std::uint64_t mapped_bytes = 0;
-  const auto undo = [&] {
+  Rollback undo([&]() noexcept {
     if (mapped_bytes != 0) {
       impl_->unmap_locked(raw(va), mapped_bytes);
     }
     impl_->to_clear.erase(raw(va));
-  };
-  try {
-    if (!foreign.empty()) {
-      impl_->to_clear.insert_or_assign(raw(va), std::move(foreign));
-    }
-    for (const PageRun& run : runs) {
-      PageTarget target;
-      target.device = run.first;
-      if (Status mapped = impl_->map_locked(raw(va) + mapped_bytes, target, run.bytes, rights);
-          !mapped.ok()) {
-        undo();
-        return mapped;
-      }
-      mapped_bytes += run.bytes;
-    }
-  } catch (...) {
-    undo();
-    throw;
+  });
+  if (!foreign.empty()) {
+    impl_->to_clear.insert_or_assign(raw(va), std::move(foreign));
   }
+  for (const PageRun& run : runs) {
+    PageTarget target;
+    target.device = run.first;
+    if (Status mapped = impl_->map_locked(raw(va) + mapped_bytes, target, run.bytes, rights); !mapped.ok()) {
+      return mapped;
+    }
+    mapped_bytes += run.bytes;
+  }
+  undo.dismiss();
   return {};
 }
 
-bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes) {
+bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes) noexcept {
   const std::scoped_lock lock(impl_->mutex);
   return impl_->unmap_locked(raw(va), bytes);
+}
+
+bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes, std::shared_ptr<void> kept, Retirements& room) {
+  if (room.empty()) {
+    room.emplace_back();
+  }
+  const std::scoped_lock lock(impl_->mutex);
+  const bool seen = impl_->unmap_locked(raw(va), bytes);
+  if (seen) {
+    room.front() = std::move(kept);
+    impl_->retired.splice(impl_->retired.end(), room, room.begin());
+  }
+  return seen;
 }
 
 Status AddressSpace::unmap_now(DeviceVa va, std::uint64_t bytes) {
@@ -377,12 +398,18 @@ Status AddressSpace::unmap_now(DeviceVa va, std::uint64_t bytes) {
 Status AddressSpace::replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
   {
     const std::scoped_lock lock(impl_->mutex);
-    impl_->unmap_locked(raw(va), bytes);
-    if (Status mapped = impl_->map_locked(raw(va), target, bytes, rights); !mapped.ok()) {
-      return mapped;
+    if (Status made = impl_->tables->make_replaceable(raw(va), bytes, leaf_for(target, rights)); !made.ok()) {
+      return made;
     }
+    impl_->replace_locked(raw(va), target, bytes, rights);
   }
   return commit();
+}
+
+Status AddressSpace::make_room_to_replace(DeviceVa va, PageTarget target, std::uint64_t bytes,
+                                          PageRights rights) {
+  const std::scoped_lock lock(impl_->mutex);
+  return impl_->tables->make_replaceable(raw(va), bytes, leaf_for(target, rights));
 }
 
 Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
@@ -395,25 +422,17 @@ Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
     if (!change.was_mapped) {
       continue;
     }
-    seen = impl_->unmap_locked(raw(change.va), change.bytes) || seen;
-    if (change.is_mapped) {
-      // Leaves of the same sizes were there: no table is needed.
-      if (Status mapped = impl_->map_locked(raw(change.va), change.target, change.bytes, change.rights);
-          !mapped.ok()) {
-        return std::move(mapped).error();
-      }
-    }
+    seen =
+        (change.is_mapped ? impl_->replace_locked(raw(change.va), change.target, change.bytes, change.rights)
+                          : impl_->unmap_locked(raw(change.va), change.bytes)) ||
+        seen;
   }
   return seen;
 }
 
-void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) {
+void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) noexcept {
   const std::scoped_lock lock(impl_->mutex);
-  try {
-    impl_->tables->drop_empty_tables(raw(va), bytes);
-  } catch (const std::bad_alloc&) {
-    // The other empty tables stay, for whoever maps something there.
-  }
+  impl_->tables->drop_empty_tables(raw(va), bytes);
   impl_->keep_unused_tables(raw(va), bytes);
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
@@ -432,6 +451,12 @@ bool AddressSpace::cancel_clear(DeviceVa va) {
 void AddressSpace::retire(std::shared_ptr<void> kept) {
   const std::scoped_lock lock(impl_->mutex);
   impl_->retired.push_back(std::move(kept));
+  impl_->changes.fetch_add(1, std::memory_order_release);
+}
+
+void AddressSpace::retire(Retirements kept) noexcept {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->retired.splice(impl_->retired.end(), kept);
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
 

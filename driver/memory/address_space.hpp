@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -40,6 +41,9 @@ struct PageChange {
 /// board and must not be called with a lock that clearing pages or giving memory back takes.
 class AddressSpace {
  public:
+  /// Places for what is retired, made beforehand.
+  using Retirements = std::list<std::shared_ptr<void>>;
+
   /// Clears device memory and returns when that is done (RingScheduler::clear_pages).
   using Clear = std::function<Status(std::span<const PageRun>)>;
 
@@ -71,12 +75,19 @@ class AddressSpace {
                   std::vector<PageRun> foreign);
   /// Forgets the range. Returns whether the board may have seen it: then whatever was mapped there goes to
   /// `retire`, or unmap_now is used.
-  bool unmap(DeviceVa va, std::uint64_t bytes);
+  bool unmap(DeviceVa va, std::uint64_t bytes) noexcept;
+  /// The same, and retires `kept` if so, in a place of `room`: where that has one, it takes no memory, and
+  /// where it has none and memory runs out nothing has changed.
+  bool unmap(DeviceVa va, std::uint64_t bytes, std::shared_ptr<void> kept, Retirements& room);
   /// unmap, and returns only when the board can no longer use it. device_lost: nor can it then.
   Status unmap_now(DeviceVa va, std::uint64_t bytes);
   /// Changes the target of a mapped range, and returns when the board uses the new one only. Accesses in
-  /// flight meet one or the other.
+  /// flight meet one or the other. out_of_device_memory: no table page; what is mapped is as it was. Any
+  /// other error: what is mapped is the new target, and the board has yet to hear of it.
   Status replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
+
+  /// All of `replace` that can fail but for the board: what is mapped stays as it is.
+  Status make_room_to_replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights);
 
   /// Several changes in one step: the board meets all of it as it was or as it is to be. Ranges may begin and
   /// end inside what was mapped as one. No board access. Returns whether the board may have seen what was
@@ -85,7 +96,7 @@ class AddressSpace {
   Result<bool> change(std::span<const PageChange> changes);
   /// Gives back tables that stand for nothing but the range, which is not mapped: for addresses that are not
   /// used again.
-  void forget_tables(DeviceVa va, std::uint64_t bytes);
+  void forget_tables(DeviceVa va, std::uint64_t bytes) noexcept;
 
   /// `runs`, which are mapped at `va`, hold foreign data: they are cleared before the board gets the mapping.
   void clear_before_use(DeviceVa va, std::vector<PageRun> runs);
@@ -94,6 +105,7 @@ class AddressSpace {
   bool cancel_clear(DeviceVa va);
   /// Keeps `kept` alive until the board acknowledged that everything unmapped before this call is gone.
   void retire(std::shared_ptr<void> kept);
+  void retire(Retirements kept) noexcept;
 
   /// Brings collected changes and owed invalidations to the board. To be called before every doorbell whose
   /// commands use the space. Returns at once when there is nothing new. On failure everything stays

@@ -3,11 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/host_pool.hpp"
@@ -30,6 +33,16 @@ class PagesElsewhere {
   /// No board uses the pages any longer, the allocation is gone: everything back to where it was taken.
   /// false: the pages may still be used by others and must not be handed out again.
   virtual bool end() noexcept = 0;
+
+  /// The file that the pages moved into stays here until it is listed as exported: whoever failed on the way
+  /// there goes on from it, since there is no way back.
+  void keep_file(UniqueFd file) noexcept { file_ = std::move(file); }
+
+  /// Invalid: it is listed.
+  [[nodiscard]] const UniqueFd& file() const noexcept { return file_; }
+
+ private:
+  UniqueFd file_;
 };
 
 /// Given back by the destructor: it runs when the last holder lets go, be that the call that freed the
@@ -60,6 +73,16 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   [[nodiscard]] const HostPages& pages() const noexcept { return pages_; }  ///< not on_device()
 
   [[nodiscard]] const ImportedMemory* imported() const noexcept { return imported_.get(); }
+
+  /// Room to retire it in so many spaces, made before it is mapped, so that to free it takes no memory.
+  void make_room_to_retire(std::size_t spaces) {
+    if (retirements_.size() < spaces) {
+      retirements_.resize(spaces);
+    }
+  }
+
+  /// For AddressSpace::unmap, which takes one where a board may have seen the pages.
+  [[nodiscard]] std::list<std::shared_ptr<void>>& retirements() noexcept { return retirements_; }
 
   /// Somebody began to export the allocation: whoever frees it has to look for its export.
   void mark_shared() noexcept { shared_.exchange(true, std::memory_order_acq_rel); }
@@ -137,6 +160,7 @@ class MemoryBacking : public std::enable_shared_from_this<MemoryBacking> {
   HostPages pages_{};
   std::unique_ptr<ImportedMemory> imported_;
   std::unique_ptr<PagesElsewhere> elsewhere_;
+  std::list<std::shared_ptr<void>> retirements_;  ///< empty places
   std::atomic<bool> shared_{false};
   std::shared_ptr<MemoryBacking> self_;  ///< while in a BackingList
   MemoryBacking* previous_ = nullptr;

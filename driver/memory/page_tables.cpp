@@ -70,9 +70,7 @@ PageTables::~PageTables() {
   if (root_) {
     free_pages(*root_);
   }
-  for (const DeviceAddress page : unused_tables_) {
-    heap_.free_table(page);
-  }
+  give_back(heap_, std::move(unused_tables_));
 }
 
 void PageTables::free_pages(PageTable& table) noexcept {
@@ -120,11 +118,11 @@ void PageTables::write(PageTable& table, unsigned index, std::uint64_t entry) no
 }
 
 /// The board may be walking the table: its page is only noted as unused.
-void PageTables::drop_empty_child(PageTable& table, unsigned index) {
-  PageTable& child = *(*table.children)[index];
-  unused_tables_.push_back(child.page);
-  std::erase(dirty_[child.level], &child);
-  (*table.children)[index].reset();
+void PageTables::drop_empty_child(PageTable& table, unsigned index) noexcept {
+  std::unique_ptr<PageTable> child = std::move((*table.children)[index]);
+  std::erase(dirty_[child->level], child.get());
+  child->next_unused = std::move(unused_tables_);
+  unused_tables_ = std::move(child);
   write(table, index, 0);
 }
 
@@ -204,6 +202,54 @@ void PageTables::fill(PageTable& table, std::uint64_t va, std::uint64_t bytes, s
   });
 }
 
+Status PageTables::make_replaceable(std::uint64_t va, std::uint64_t bytes, std::uint64_t first_entry) {
+  return make_replaceable_in(*root_, va, bytes, address_in(first_entry));
+}
+
+Status PageTables::make_replaceable_in(PageTable& table, std::uint64_t va, std::uint64_t bytes,
+                                       std::uint64_t address_bits) {
+  Status status;
+  const unsigned level = table.level;
+  if (level == 0) {
+    return status;
+  }
+  for_each_part(level, va, bytes, [&](const Part& part) {
+    if (!status.ok()) {
+      return;
+    }
+    PageTable* child = child_of(table, part.index);
+    if (child == nullptr) {
+      if (can_be_leaf(part, level, address_bits + part.before)) {
+        return;
+      }
+      Result<PageTable*> made = split_leaf(table, part.index);
+      if (!made.ok()) {
+        status = std::move(made).error();
+        return;
+      }
+      child = *made;
+    }
+    status = make_replaceable_in(*child, part.va, part.bytes, address_bits + part.before);
+  });
+  return status;
+}
+
+bool PageTables::replace(std::uint64_t va, std::uint64_t bytes, std::uint64_t first_entry) noexcept {
+  const bool seen = seen_in(*root_, va, bytes);
+  fill(*root_, va, bytes, first_entry);
+  return seen;
+}
+
+bool PageTables::seen_in(const PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept {
+  bool seen = false;
+  for_each_part(table.level, va, bytes, [&](const Part& part) {
+    const PageTable* const child = table.children ? (*table.children)[part.index].get() : nullptr;
+    seen = seen || (child != nullptr ? seen_in(*child, part.va, part.bytes)
+                                     : table.entries[part.index] != 0 && table.on_board[part.index]);
+  });
+  return seen;
+}
+
 bool PageTables::clear(std::uint64_t va, std::uint64_t bytes) noexcept {
   if (bytes == small_page_bytes) {
     if (PageTable* table = last_table(va)) {
@@ -279,11 +325,11 @@ Result<PageTable*> PageTables::split_leaf(PageTable& table, unsigned index) {
   return &child;
 }
 
-void PageTables::drop_empty_tables(std::uint64_t va, std::uint64_t bytes) {
+void PageTables::drop_empty_tables(std::uint64_t va, std::uint64_t bytes) noexcept {
   drop_empty_in(*root_, va, bytes);
 }
 
-void PageTables::drop_empty_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) {
+void PageTables::drop_empty_in(PageTable& table, std::uint64_t va, std::uint64_t bytes) noexcept {
   if (table.level == 0) {
     return;
   }
@@ -348,8 +394,13 @@ void PageTables::put_back(const TableWrites& writes) noexcept {
   }
 }
 
-std::vector<DeviceAddress> PageTables::take_unused_tables() noexcept {
-  return std::exchange(unused_tables_, {});
+std::unique_ptr<PageTable> PageTables::take_unused_tables() noexcept { return std::move(unused_tables_); }
+
+void PageTables::give_back(DeviceHeap& heap, std::unique_ptr<PageTable> unused) noexcept {
+  while (unused != nullptr) {
+    heap.free_table(unused->page);
+    unused = std::move(unused->next_unused);
+  }
 }
 
 }  // namespace datum

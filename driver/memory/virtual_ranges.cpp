@@ -17,8 +17,13 @@ void VirtualRanges::add_reservation(Range range) {
   piece.base = range.base;
   piece.bytes = range.bytes;
   piece.reservation = range.base;
-  pieces_.emplace(range.base, piece);
-  reservations_.emplace(range.base, range.bytes);
+  const auto entry = pieces_.emplace(range.base, piece).first;
+  try {
+    reservations_.emplace(range.base, range.bytes);
+  } catch (...) {
+    pieces_.erase(entry);
+    throw;
+  }
 }
 
 void VirtualRanges::remove_reservation(std::uintptr_t base) {

@@ -8,6 +8,7 @@
 
 #include "driver/memory/cpu_mapping.hpp"
 #include "driver/memory/device_heap.hpp"
+#include "driver/memory/rollback.hpp"
 
 namespace datum {
 namespace {
@@ -115,12 +116,15 @@ Result<std::uintptr_t> VirtualSpace::reserve(std::uintptr_t wanted, std::uint64_
   allocation.kind = AllocationKind::virtual_reservation;
   const std::scoped_lock lock(change_mutex_, mutex_);
   const auto entry = addresses_.emplace(allocation.base, std::move(*reserved)).first;
-  ranges_.add_reservation({allocation.base, bytes});
-  if (Status inserted = place_.registry.insert(allocation); !inserted.ok()) {
+  Rollback undo([&]() noexcept {
     ranges_.remove_reservation(allocation.base);
     addresses_.erase(entry);
+  });
+  ranges_.add_reservation({allocation.base, bytes});
+  if (Status inserted = place_.registry.insert(allocation); !inserted.ok()) {
     return std::move(inserted).error();
   }
+  undo.dismiss();
   return allocation.base;
 }
 
@@ -138,8 +142,8 @@ Status VirtualSpace::free(Range range) {
                : not_reserved(range);
   }
   const Pieces pieces = ranges_.pieces_of(range);
-  make_room_to_keep(pieces);
-  Result<bool> seen = change_boards(pieces, emptied(pieces));
+  Held held = hold(pieces, addresses_.at(range.base));
+  Result<bool> seen = change_boards(list_changes(pieces, emptied(pieces)));
   if (!seen.ok()) {
     return std::move(seen).error();
   }
@@ -156,44 +160,53 @@ Status VirtualSpace::free(Range range) {
       board.space->forget_tables(DeviceVa{range.base}, range.bytes);
     }
   }
-  return finish(*seen, pieces, std::move(addresses));
+  return finish(*seen, std::move(held));
+}
+
+VirtualSpace::Changes VirtualSpace::list_changes(const Pieces& from, const Pieces& to) const {
+  Changes changes;
+  for (const BoardSpace& board : boards_) {
+    changes.there.push_back(changes_for(board, from, to));
+    changes.back.push_back(changes_for(board, to, from));
+  }
+  return changes;
 }
 
 /// All boards or none. Whether a board may have seen what was there before.
-Result<bool> VirtualSpace::change_boards(const Pieces& from, const Pieces& to) {
-  std::vector<std::vector<PageChange>> there;
-  std::vector<std::vector<PageChange>> back;
-  for (const BoardSpace& board : boards_) {
-    there.push_back(changes_for(board, from, to));
-    back.push_back(changes_for(board, to, from));
-  }
-  const auto undo = [&](std::size_t changed) {
-    while (changed-- > 0) {
-      static_cast<void>(boards_[changed].space->change(back[changed]));
-    }
-  };
+Result<bool> VirtualSpace::change_boards(const Changes& changes) {
   bool seen = false;
-  for (std::size_t index = 0; index < boards_.size(); ++index) {
-    try {
-      Result<bool> changed = boards_[index].space->change(there[index]);
-      if (!changed.ok()) {
-        undo(index);
-        return changed;
-      }
-      seen = seen || *changed;
-    } catch (const std::bad_alloc&) {
-      undo(index);
-      throw;
+  std::size_t index = 0;
+  Rollback undo([&]() noexcept { undo_boards(changes, index); });
+  for (; index < boards_.size(); ++index) {
+    Result<bool> changed = boards_[index].space->change(changes.there[index]);
+    if (!changed.ok()) {
+      return changed;
     }
+    seen = seen || *changed;
   }
+  undo.dismiss();
   return seen;
 }
 
-/// The boards get back what they had, because the CPU's side failed.
-Status VirtualSpace::change_back(const Pieces& from, const Pieces& to, Status cause) {
-  // The tables that it takes are still there.
-  if (Result<bool> changed = change_boards(to, from); changed.ok() && *changed) {
+/// The first `changed` boards get back what they had: the tables that it takes are still there.
+void VirtualSpace::undo_boards(const Changes& changes, std::size_t changed) noexcept {
+  while (changed-- > 0) {
+    try {
+      static_cast<void>(boards_[changed].space->change(changes.back[changed]));
+    } catch (const std::bad_alloc&) {
+      continue;  // it has less than it had, and nothing that is not there
+    }
+  }
+}
+
+/// The boards get back what they had, because the CPU's side failed. Where there is no heap to tell them with
+/// they are told before their next command.
+Status VirtualSpace::change_back(const Changes& changes, Status cause) noexcept {
+  undo_boards(changes, boards_.size());
+  try {
     static_cast<void>(commit_boards());
+  } catch (const std::bad_alloc&) {
+    return cause;
   }
   return cause;
 }
@@ -208,32 +221,38 @@ Status VirtualSpace::commit_boards() {
   return first;
 }
 
-/// Room for what finish may have to keep: before anything is changed, since afterwards there is no way back.
-void VirtualSpace::make_room_to_keep(const Pieces& pieces) {
-  kept_.reserve(kept_.size() + pieces.size() + 1);
+/// What boards may go on to use once it is gone: made before anything is changed, since afterwards there is
+/// no way back.
+VirtualSpace::Held VirtualSpace::hold(const Pieces& pieces, const std::shared_ptr<void>& addresses) const {
+  Held held(boards_.size());
+  for (AddressSpace::Retirements& by_board : held) {
+    for (const VirtualPiece& piece : pieces) {
+      if (piece.object != nullptr) {
+        by_board.push_back(piece.object);
+      }
+    }
+    by_board.push_back(addresses);
+  }
+  return held;
 }
 
-/// What boards may have `seen` is gone for them when it returns. Where they do not say so, the pages and
-/// `addresses` that they may still use go to nobody else. That there is no heap to tell them with is no
-/// failure: they are told before their next command.
-Status VirtualSpace::finish(bool seen, const Pieces& gone, std::shared_ptr<void> addresses) {
+/// What boards may have `seen` is gone for them when it returns. Where they do not say so, what is `held`
+/// goes to nobody else until they do. That there is no heap to tell them with is no failure: they are told
+/// before their next command.
+Status VirtualSpace::finish(bool seen, Held held) {
+  if (!seen) {
+    return {};
+  }
   Status committed;
   bool told = false;
   try {
-    committed = seen ? commit_boards() : Status{};
+    committed = commit_boards();
     told = committed.ok();
   } catch (const std::bad_alloc&) {
     told = false;
   }
-  if (told && seen) {
-    kept_.clear();
-  } else if (!told) {
-    for (const VirtualPiece& piece : gone) {
-      if (piece.object != nullptr) {
-        kept_.push_back(piece.object);
-      }
-    }
-    kept_.push_back(std::move(addresses));
+  for (std::size_t index = 0; !told && index < boards_.size(); ++index) {
+    boards_[index].space->retire(std::move(held[index]));
   }
   return committed;
 }
@@ -281,22 +300,26 @@ Status VirtualSpace::map(Range range, const PhysicalMemory& named, std::uint64_t
   after.front().object = object.memory;
   after.front().offset = offset;
   after.front().access = access;
+  const Changes changes = list_changes(before, after);
   const bool host = object.memory->device() == nullptr;
-  cut(range);
-  if (host) {
-    if (!spare_.keep()) {
-      return no_more_mappings(range.base, range.bytes);
+  cut(range);  // from here on the books take no memory
+  if (host && !spare_.keep()) {
+    return no_more_mappings(range.base, range.bytes);
+  }
+  Rollback undo([&]() noexcept {
+    if (host) {
+      static_cast<void>(AddressWindow::release_pages(range.base, range.bytes));
     }
+  });
+  if (host) {
     if (Status mapped = map_for_cpu(range.base, range.bytes, *object.memory, offset, access); !mapped.ok()) {
       return mapped;
     }
   }
-  if (Result<bool> changed = change_boards(before, after); !changed.ok()) {
-    if (host) {
-      static_cast<void>(AddressWindow::release_pages(range.base, range.bytes));
-    }
+  if (Result<bool> changed = change_boards(changes); !changed.ok()) {
     return std::move(changed).error();
   }
+  undo.dismiss();
   const std::scoped_lock lock(mutex_);
   ranges_.map(range, object.memory, offset, mapping, access);
   object.mapped_bytes += range.bytes;
@@ -324,16 +347,16 @@ Status VirtualSpace::unmap(Range range) {
   if (!pieces.ok()) {
     return std::move(pieces).error();
   }
-  const Pieces after = emptied(*pieces);
-  make_room_to_keep(*pieces);
+  const Changes changes = list_changes(*pieces, emptied(*pieces));
+  Held held = hold(*pieces, nullptr);
   cut(range);
-  Result<bool> seen = change_boards(*pieces, after);
+  Result<bool> seen = change_boards(changes);
   if (!seen.ok()) {
     return std::move(seen).error();
   }
   if (std::any_of(pieces->begin(), pieces->end(), in_host)) {
     if (Status released = AddressWindow::release_pages(range.base, range.bytes); !released.ok()) {
-      return change_back(*pieces, after, std::move(released));
+      return change_back(changes, std::move(released));
     }
   }
   {
@@ -341,7 +364,7 @@ Status VirtualSpace::unmap(Range range) {
     ranges_.unmap(range);
     count_unmapped(*pieces);
   }
-  return finish(*seen, *pieces);
+  return finish(*seen, std::move(held));
 }
 
 /// Before a change of what is mapped: once boards and CPU have it, the book has to follow.
@@ -368,20 +391,20 @@ Status VirtualSpace::set_access(Range range, PageAccess access) {
   for (VirtualPiece& piece : after) {
     piece.access = access;
   }
-  make_room_to_keep({});
+  const Changes changes = list_changes(pieces, after);
   cut(range);
-  Result<bool> seen = change_boards(pieces, after);
+  Result<bool> seen = change_boards(changes);
   if (!seen.ok()) {
     return std::move(seen).error();
   }
   if (Status changed = protect(pieces, access); !changed.ok()) {
-    return change_back(pieces, after, std::move(changed));
+    return change_back(changes, std::move(changed));
   }
   {
     const std::scoped_lock lock(mutex_);
     ranges_.set_access(range, access);
   }
-  return finish(*seen, {});
+  return finish(*seen, Held(boards_.size()));
 }
 
 }  // namespace datum

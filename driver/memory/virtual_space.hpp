@@ -142,11 +142,21 @@ class VirtualSpace {
                    const PhysicalMemory::Visit& visit) const;
   [[nodiscard]] std::vector<PageChange> changes_for(const BoardSpace& board, const Pieces& from,
                                                     const Pieces& to) const;
-  Result<bool> change_boards(const Pieces& from, const Pieces& to);
-  Status change_back(const Pieces& from, const Pieces& to, Status cause);
+
+  /// What each board has to change there, and for the way back.
+  struct Changes {
+    std::vector<std::vector<PageChange>> there;
+    std::vector<std::vector<PageChange>> back;
+  };
+
+  [[nodiscard]] Changes list_changes(const Pieces& from, const Pieces& to) const;
+  Result<bool> change_boards(const Changes& changes);
+  void undo_boards(const Changes& changes, std::size_t changed) noexcept;
+  Status change_back(const Changes& changes, Status cause) noexcept;
   Status commit_boards();
-  void make_room_to_keep(const Pieces& pieces);
-  Status finish(bool seen, const Pieces& gone, std::shared_ptr<void> addresses = nullptr);
+  using Held = std::vector<AddressSpace::Retirements>;  ///< by board
+  [[nodiscard]] Held hold(const Pieces& pieces, const std::shared_ptr<void>& addresses) const;
+  Status finish(bool seen, Held held);
   void cut(Range range);
 
   Place place_;
@@ -158,8 +168,6 @@ class VirtualSpace {
   VirtualRanges ranges_;
   std::map<std::uintptr_t, std::shared_ptr<ReservedAddresses>> addresses_;  ///< by base
   std::map<const PhysicalMemory*, Object> objects_;
-  /// Under change_mutex_: what boards may still use, until they have said that they do not.
-  std::vector<std::shared_ptr<void>> kept_;
 };
 
 }  // namespace datum

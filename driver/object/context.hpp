@@ -234,11 +234,18 @@ class Context {
   Result<std::unique_ptr<ExportedFile>> export_pages(MemoryBacking& backing, Device& device,
                                                      std::uint32_t ordinal, std::uint64_t size_bytes);
   Result<std::unique_ptr<ExportedFile>> export_host(MemoryBacking& backing, const Allocation& allocation);
-  Result<UniqueFd> move_host(MemoryBacking& backing, const Allocation& allocation);
+  Status move_device(MemoryBacking& backing, Device& device, std::uint32_t ordinal);
+  Result<std::unique_ptr<ExportedFile>> export_host_pages(MemoryBacking& backing,
+                                                          const Allocation& allocation);
+  Status move_host(MemoryBacking& backing, const Allocation& allocation);
+  Status settle_host(MemoryBacking& backing, const Allocation& allocation);
+  void list_export(MemoryBacking& backing, std::uint64_t id, std::unique_ptr<ExportedFile> file);
   Status map_imported(Device& device, const Allocation& allocation, const ImportedMemory& memory);
   struct FreedInUse;
   [[nodiscard]] std::optional<Allocation> erase(const void* pointer);
   void give_back(const Allocation& allocation);
+  void ask_boards() noexcept;
+  void free_made(void* pointer) noexcept;
 
   Driver& driver_;
   std::uint32_t id_ = 0;

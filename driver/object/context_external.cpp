@@ -1,6 +1,7 @@
 // Memory that goes out of a context and comes into it as a descriptor, and physical memory that is shared.
 #include <algorithm>
 #include <fcntl.h>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/open_shared_file.hpp"
 #include "driver/memory/physical_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/memory/virtual_space.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -66,19 +68,29 @@ Result<void*> Context::import_external(Device* device, int fd, ExternalTypes typ
       [&] { drain_quarantines(); });
 }
 
+/// Memory that nobody was told of.
+void Context::free_made(void* pointer) noexcept {
+  try {
+    static_cast<void>(free(pointer));
+  } catch (const std::bad_alloc&) {
+    // It goes with its context.
+  }
+}
+
 Result<void*> Context::make_exportable(Result<void*> allocated, ExternalTypes types) {
   if (!allocated.ok()) {
     return allocated;
   }
+  Rollback undo([&]() noexcept { free_made(*allocated); });
   const std::optional<Allocation> made = find(*allocated);
   Result<std::uint64_t> id =
       made ? share(*made)
            : make_error(ErrorCode::invalid_argument, "the memory was freed before it could be shared");
   Status offered = id.ok() ? driver_.exports().offer(*id, types, driver_.dma_bufs()) : Status(id.error());
   if (!offered.ok()) {
-    static_cast<void>(free(*allocated));
     return std::move(offered).error();
   }
+  undo.dismiss();
   return allocated;
 }
 
@@ -86,12 +98,19 @@ Result<PhysicalMemory*> Context::make_exportable(Result<PhysicalMemory*> created
   if (!created.ok()) {
     return created;
   }
+  Rollback undo([&]() noexcept {
+    try {
+      static_cast<void>(destroy_physical(**created));
+    } catch (const std::bad_alloc&) {
+      // It goes with its context.
+    }
+  });
   Result<std::uint64_t> id = share_object(**created);
   Status offered = id.ok() ? driver_.exports().offer(*id, types, driver_.dma_bufs()) : Status(id.error());
   if (!offered.ok()) {
-    static_cast<void>(destroy_physical(**created));
     return std::move(offered).error();
   }
+  undo.dismiss();
   return created;
 }
 
@@ -134,17 +153,17 @@ Result<std::uint64_t> Context::share_object(const PhysicalMemory& named) {
                       fmt::format("memory of the board {} cannot be shared with another process",
                                   device->board().function().info().address));
   }
-  if (device != nullptr && object->backing().elsewhere() != nullptr) {
-    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the object failed half way",
-                      "destroy the object and make another");
-  }
   Result<std::unique_ptr<ExportedFile>> file =
       device != nullptr ? export_pages(object->backing(), *device, 0, object->bytes())
                         : export_host_object(*object);
   if (!file.ok()) {
     return std::move(file).error();
   }
-  driver_.exports().add(object->id(), std::move(*file));
+  if (device != nullptr) {
+    list_export(object->backing(), object->id(), std::move(*file));
+  } else {
+    driver_.exports().add(object->id(), std::move(*file));
+  }
   return object->id();
 }
 

@@ -1,4 +1,5 @@
 // Allocations of a context: giving them back.
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,14 +61,24 @@ void Context::give_back(const Allocation& allocation) {
   if (kept && (much_of_the_host || backing.is_shared() || allocation.external)) {
     // Memory of others, much memory of the host's, or mappings in several places: it is worth asking the
     // boards now, instead of before the next command.
-    for (const std::unique_ptr<AddressSpace>& space : spaces_) {
-      static_cast<void>(space->commit());
-    }
+    ask_boards();
   }
   if (!kept && books_.keep_unmapped(backing)) {
     return;
   }
   unlist(backing);
+}
+
+/// Now instead of before the next command. A board that does not answer cannot use the memory either, and
+/// where there is no heap to ask with it is asked then.
+void Context::ask_boards() noexcept {
+  for (const std::unique_ptr<AddressSpace>& space : spaces_) {
+    try {
+      static_cast<void>(space->commit());
+    } catch (const std::bad_alloc&) {
+      continue;
+    }
+  }
 }
 
 Status Context::free(void* pointer) {
@@ -94,9 +105,7 @@ Status Context::free_when_unused(void* pointer) {
   if (Status freed = free(pointer); !freed.ok()) {
     return freed;
   }
-  for (const std::unique_ptr<AddressSpace>& space : spaces_) {
-    static_cast<void>(space->commit());  // a board that does not answer cannot use the memory either
-  }
+  ask_boards();
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/imported_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
@@ -68,12 +69,14 @@ Result<void*> Context::map_parts(std::unique_ptr<ImportedMemory> memory, std::sp
   allocation.base = memory->base();
   const ImportedMemory& seen = *memory;
   std::shared_ptr<MemoryBacking> backing = MemoryBacking::take_imported(std::move(memory));
+  backing->make_room_to_retire(devices_.size());
+  Rollback undo([&]() noexcept { forget(*backing, allocation, true); });
   for (Device* user : users) {
     if (Status mapped = map_imported(*user, allocation, seen); !mapped.ok()) {
-      forget(*backing, allocation, true);
       return std::move(mapped).error();
     }
   }
+  undo.dismiss();
   return publish(std::move(backing), allocation, allocation.size_bytes);
 }
 
@@ -91,9 +94,7 @@ Status Context::close_imported(const void* pointer) {
   if (forget(backing, *allocation, true)) {
     // The memory is not ours: it is let go now and not at the next command. A board that is gone cannot reach
     // it either.
-    for (const std::unique_ptr<AddressSpace>& space : spaces_) {
-      static_cast<void>(space->commit());
-    }
+    ask_boards();
   }
   unlist(backing);
   return {};

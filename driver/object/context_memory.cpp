@@ -8,6 +8,7 @@
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/memory/system_memory.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -34,6 +35,7 @@ bool fits_a_page(std::uint64_t bytes, std::uint64_t alignment) noexcept {
 }  // namespace
 
 Status Context::map_device(Device& device, MemoryBacking& backing, PageRights rights) {
+  backing.make_room_to_retire(devices_.size());
   std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), id_);
   if (!foreign.empty()) {
     backing.mark_foreign();
@@ -42,29 +44,23 @@ Status Context::map_device(Device& device, MemoryBacking& backing, PageRights ri
 }
 
 Status Context::map_host(MemoryBacking& backing, std::uint64_t bytes, PageRights rights) {
+  backing.make_room_to_retire(devices_.size());
   std::size_t index = 0;
-  const auto undo = [&] {
+  Rollback undo([&]() noexcept {
     while (index-- > 0) {
-      if (spaces_[index]->unmap(DeviceVa{backing.base()}, bytes)) {
-        spaces_[index]->retire(backing.shared_from_this());
-      }
+      spaces_[index]->unmap(DeviceVa{backing.base()}, bytes, backing.shared_from_this(),
+                            backing.retirements());
     }
-  };
-  try {
-    for (; index < devices_.size(); ++index) {
-      PageTarget target;
-      target.host = true;
-      target.iova = backing.pages().iova(devices_[index]->dma());
-      if (Status mapped = spaces_[index]->map(DeviceVa{backing.base()}, target, bytes, rights);
-          !mapped.ok()) {
-        undo();
-        return mapped;
-      }
+  });
+  for (; index < devices_.size(); ++index) {
+    PageTarget target;
+    target.host = true;
+    target.iova = backing.pages().iova(devices_[index]->dma());
+    if (Status mapped = spaces_[index]->map(DeviceVa{backing.base()}, target, bytes, rights); !mapped.ok()) {
+      return mapped;
     }
-  } catch (...) {
-    undo();
-    throw;
   }
+  undo.dismiss();
   return {};
 }
 
@@ -82,19 +78,15 @@ Result<void*> Context::register_listed(MemoryBacking& backing, Allocation alloca
   allocation.size_bytes = bytes;
   allocation.context = this;
   allocation.backing = &backing;
-  try {
-    if (Status inserted = driver_.registry().insert(allocation); inserted.ok()) {
-      return reinterpret_cast<void*>(allocation.base);
-    } else {
-      forget(backing, allocation, true);
-      unlist(backing);
-      return std::move(inserted).error();
-    }
-  } catch (...) {
+  Rollback undo([&]() noexcept {
     forget(backing, allocation, true);
     unlist(backing);
-    throw;
+  });
+  if (Status inserted = driver_.registry().insert(allocation); !inserted.ok()) {
+    return std::move(inserted).error();
   }
+  undo.dismiss();
+  return reinterpret_cast<void*>(allocation.base);
 }
 
 /// What it occupied goes here, unless a space keeps it.
@@ -261,16 +253,16 @@ bool Context::forget(MemoryBacking& backing, const Allocation& allocation, bool 
     if (backing.on_device() && !owns && !backing.is_shared()) {
       continue;
     }
-    if (!spaces_[index]->unmap(DeviceVa{allocation.first_page()}, allocation.span_bytes())) {
+    const DeviceVa va{allocation.first_page()};
+    if (!(retire ? spaces_[index]->unmap(va, allocation.span_bytes(), backing.shared_from_this(),
+                                         backing.retirements())
+                 : spaces_[index]->unmap(va, allocation.span_bytes()))) {
       continue;
     }
     seen = true;
     if (backing.on_device()) {
       backing.heap().set_owner(backing.runs(), id_);
       backing.wait_for_board();
-    }
-    if (retire) {
-      spaces_[index]->retire(backing.shared_from_this());
     }
   }
   return seen;

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "driver/memory/control_group.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/imported_memory.hpp"
-#include "driver/memory/moved_pages.hpp"
 #include "driver/memory/physical_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/memory/virtual_space.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -44,11 +43,12 @@ Status show_object(VirtualSpace& space, PhysicalMemory& object, Device& user, Ex
   if (!iova.ok()) {
     return std::move(iova).error();
   }
-  Status shown = space.show_to_peer(object, user, *iova);
-  if (!shown.ok()) {
-    pages.remove_peer(user.dma());
+  Rollback undo([&]() noexcept { pages.remove_peer(user.dma()); });
+  if (Status shown = space.show_to_peer(object, user, *iova); !shown.ok()) {
+    return shown;
   }
-  return shown;
+  undo.dismiss();
+  return {};
 }
 
 Status check_shareable(const Allocation& allocation) {
@@ -60,62 +60,6 @@ Status check_shareable(const Allocation& allocation) {
                     fmt::format("memory of the board {} cannot be shared with another process",
                                 allocation.device->board().function().info().address));
 }
-
-/// Host pages that moved into a shared file, and the addresses at which boards see the file.
-class MovedHostPages final : public PagesElsewhere {
- public:
-  /// The first `bytes` of `pages`.
-  MovedHostPages(HostPool& pool, const HostPages& pages, std::uint64_t bytes) noexcept
-      : pool_(pool), pages_(pages), bytes_(bytes), boards_before_(pool.board_count(pages)) {}
-
-  ~MovedHostPages() override { unmap(); }
-
-  Status map_for(DmaMap& dma, int file) {
-    boards_.reserve(boards_.size() + 1);
-    Result<Iova> iova = dma.map_descriptor(file, bytes_, board::DmaAccess::read_write);
-    if (!iova.ok()) {
-      return std::move(iova).error();
-    }
-    boards_.emplace_back(&dma, *iova);
-    return {};
-  }
-
-  Status move(int file) {
-    Result<std::unique_ptr<MovedPages>> moved = MovedPages::move({pages_.host, bytes_}, file);
-    if (!moved.ok()) {
-      return std::move(moved).error();
-    }
-    moved_ = std::move(*moved);
-    return {};
-  }
-
-  [[nodiscard]] MovedPages& pages() noexcept { return *moved_; }
-
-  [[nodiscard]] Iova iova(std::size_t board) const noexcept { return boards_[board].second; }
-
-  bool end() noexcept override {
-    unmap();
-    // A board that got to see the piece meanwhile may have pinned the file's pages, and would go on to use
-    // them.
-    const bool same_boards = pool_.board_count(pages_) == boards_before_;
-    return moved_->restore() && same_boards;
-  }
-
- private:
-  void unmap() noexcept {
-    for (const auto& [dma, iova] : boards_) {
-      dma->unmap(iova, bytes_);
-    }
-    boards_.clear();
-  }
-
-  HostPool& pool_;
-  HostPages pages_;
-  std::uint64_t bytes_;
-  std::size_t boards_before_;
-  std::vector<std::pair<DmaMap*, Iova>> boards_;  ///< as the context's devices
-  std::unique_ptr<MovedPages> moved_;
-};
 
 }  // namespace
 
@@ -193,10 +137,6 @@ Result<std::uint64_t> Context::share(const Allocation& allocation) {
   if (driver_.exports().has(allocation.id)) {
     return allocation.id;  // another thread was faster
   }
-  if ((*backing)->elsewhere() != nullptr) {
-    return make_error(ErrorCode::out_of_host_memory, "an earlier export of the allocation failed half way",
-                      "free the allocation and make another");
-  }
   if (Status shareable = check_shareable(allocation); !shareable.ok()) {
     return std::move(shareable).error();
   }
@@ -206,7 +146,7 @@ Result<std::uint64_t> Context::share(const Allocation& allocation) {
   if (!file.ok()) {
     return std::move(file).error();
   }
-  driver_.exports().add(allocation.id, std::move(*file));
+  list_export(**backing, allocation.id, std::move(*file));
   return allocation.id;
 }
 
@@ -239,12 +179,12 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   if (!backing.ok()) {
     return std::move(backing).error();
   }
-  if ((*backing)->elsewhere() == nullptr) {
+  if (!driver_.exports().has(allocation.id)) {
     Result<std::unique_ptr<ExportedFile>> file = export_device(**backing, allocation);
     if (!file.ok()) {
       return std::move(file).error();
     }
-    driver_.exports().add(allocation.id, std::move(*file));
+    list_export(**backing, allocation.id, std::move(*file));
   }
   auto& pages = static_cast<DeviceExport&>(*(*backing)->elsewhere());  // the backing is on a device
   if (pages.has_peer(user.dma())) {
@@ -261,119 +201,14 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   PageTarget target;
   target.host = true;
   target.iova = *iova;
-  Status mapped =
-      space(user).map(DeviceVa{allocation.base}, target, allocation.span_bytes(), allocation.rights);
-  if (!mapped.ok()) {
-    pages.remove_peer(user.dma());
+  Rollback undo([&]() noexcept { pages.remove_peer(user.dma()); });
+  if (Status mapped =
+          space(user).map(DeviceVa{allocation.base}, target, allocation.span_bytes(), allocation.rights);
+      !mapped.ok()) {
+    return mapped;
   }
-  return mapped;
-}
-
-Result<std::unique_ptr<ExportedFile>> Context::export_device(MemoryBacking& backing,
-                                                             const Allocation& allocation) {
-  Result<std::unique_ptr<ExportedFile>> file =
-      export_pages(backing, *allocation.device, allocation.ordinal, allocation.size_bytes);
-  if (file.ok()) {
-    (*file)->set_rights(allocation.rights);
-    (*file)->clear_tail();
-  }
-  return file;
-}
-
-Result<std::unique_ptr<ExportedFile>> Context::export_pages(MemoryBacking& backing, Device& device,
-                                                            std::uint32_t ordinal, std::uint64_t size_bytes) {
-  board::PcieFunction& function = device.board().function();
-  const board::FunctionLimits& limits = function.limits();
-  if (!limits.can_export.memfd || (limits.exportable_memories >> ordinal & 1U) == 0) {
-    return make_error(
-        ErrorCode::unsupported_feature,
-        fmt::format("memory {} of the board {} cannot be shared", ordinal, function.info().address));
-  }
-  // Pages that hold another context's data are cleared first: the importer must not see it either.
-  if (Status committed = space(device).commit(); !committed.ok()) {
-    return std::move(committed).error();
-  }
-  Result<IpcToken> token = make_ipc_token();
-  if (!token.ok()) {
-    return std::move(token).error();
-  }
-  auto shared = std::make_unique<DeviceExport>(function, backing.runs());
-  Result<UniqueFd> file =
-      function.export_memory(backing.runs(), shared_file_label(SharedKind::device, *token));
-  if (!file.ok()) {
-    return std::move(file).error();
-  }
-  backing.move_elsewhere(std::move(shared));
-  Result<SharedFileIdentity> identity = identify_shared_file(file->get());
-  if (!identity.ok()) {
-    return std::move(identity).error();
-  }
-  return std::make_unique<ExportedFile>(std::move(*file), *identity, size_bytes);
-}
-
-Result<std::unique_ptr<ExportedFile>> Context::export_host(MemoryBacking& backing,
-                                                           const Allocation& allocation) {
-  UniqueFd file = driver_.host_pool().take_file(backing.pages());
-  if (!file.valid()) {
-    Result<UniqueFd> moved = move_host(backing, allocation);
-    if (!moved.ok()) {
-      return std::move(moved).error();
-    }
-    file = std::move(*moved);
-  } else if (Status sealed = seal_shared_file(file.get()); !sealed.ok()) {
-    return std::move(sealed).error();
-  }
-  Result<SharedFileIdentity> identity = identify_shared_file(file.get());
-  if (!identity.ok()) {
-    return std::move(identity).error();
-  }
-  auto exported = std::make_unique<ExportedFile>(std::move(file), *identity, allocation.size_bytes);
-  exported->set_rights(allocation.rights);
-  exported->clear_tail();
-  return exported;
-}
-
-/// Moves host pages into a file of their own. What can fail comes first; from the moment that the pages have
-/// moved there is no way back, and none is needed.
-Result<UniqueFd> Context::move_host(MemoryBacking& backing, const Allocation& allocation) {
-  Result<IpcToken> token = make_ipc_token();
-  if (!token.ok()) {
-    return std::move(token).error();
-  }
-  if (const Result<bool> room = control_groups().admit(allocation.span_bytes()); !room.ok()) {
-    return room.error();
-  }
-  Result<UniqueFd> file = make_shared_file(SharedKind::host, *token, allocation.span_bytes());
-  if (!file.ok()) {
-    return file;
-  }
-  auto moved =
-      std::make_unique<MovedHostPages>(driver_.host_pool(), backing.pages(), allocation.span_bytes());
-  for (Device* device : devices_) {
-    if (Status mapped = moved->map_for(device->dma(), file->get()); !mapped.ok()) {
-      return std::move(mapped).error();
-    }
-  }
-  if (Status done = moved->move(file->get()); !done.ok()) {
-    return std::move(done).error();
-  }
-  Status first;
-  for (std::size_t index = 0; index < devices_.size(); ++index) {
-    PageTarget target;
-    target.host = true;
-    target.iova = moved->iova(index);
-    Status replaced = spaces_[index]->replace(DeviceVa{allocation.base}, target, allocation.span_bytes(),
-                                              allocation.rights);
-    if (!replaced.ok() && first.ok()) {
-      first = std::move(replaced);
-    }
-  }
-  moved->pages().take_over_late_writes();
-  backing.move_elsewhere(std::move(moved));
-  if (!first.ok()) {
-    return std::move(first).error();
-  }
-  return file;
+  undo.dismiss();
+  return {};
 }
 
 }  // namespace datum

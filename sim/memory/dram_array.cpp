@@ -135,14 +135,22 @@ Status DramArray::copy_touched_pages(const board::DeviceRange& range, int to_fil
   return {};
 }
 
-void DramArray::show(const board::DeviceRange& range, std::byte* at) {
+/// All of show() for which memory may run out.
+void DramArray::make_room_to_show(const board::DeviceRange& range) {
   moved_.resize((size_bytes() / small_page_bytes + block_pages - 1) / block_pages);
   const std::uint64_t first_page = range.first.offset_bytes / small_page_bytes;
-  for (std::uint64_t index = 0; index < range.bytes / small_page_bytes; ++index) {
-    auto& block = moved_[(first_page + index) / block_pages];
-    if (block == nullptr) {
-      block = std::make_unique<Block>();
+  const std::uint64_t last_page = first_page + range.bytes / small_page_bytes - 1;
+  for (std::uint64_t index = first_page / block_pages; index <= last_page / block_pages; ++index) {
+    if (moved_[index] == nullptr) {
+      moved_[index] = std::make_unique<Block>();
     }
+  }
+}
+
+void DramArray::show(const board::DeviceRange& range, std::byte* at) noexcept {
+  const std::uint64_t first_page = range.first.offset_bytes / small_page_bytes;
+  for (std::uint64_t index = 0; index < range.bytes / small_page_bytes; ++index) {
+    const auto& block = moved_[(first_page + index) / block_pages];
     (*block)[(first_page + index) % block_pages] = at == nullptr ? nullptr : at + index * small_page_bytes;
   }
 }
@@ -175,13 +183,16 @@ Result<UniqueFd> DramArray::export_ranges(std::span<const board::DeviceRange> ra
   Export made{{ranges.begin(), ranges.end()}, Mapping{base, bytes}};
   std::byte* at = made.mapping.data();
   for (const auto& range : ranges) {
+    make_room_to_show(range);
+  }
+  exports_.emplace(ranges.front().first.offset_bytes, std::move(made));  // before pages are elsewhere
+  for (const auto& range : ranges) {
     show(range, at);
     at += range.bytes;
     // Nobody looks at these pages of the array's file while the export stands, and after it they are zero.
     ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                 static_cast<off_t>(range.first.offset_bytes), static_cast<off_t>(range.bytes));
   }
-  exports_.emplace(ranges.front().first.offset_bytes, std::move(made));
   return file;
 }
 

@@ -69,7 +69,8 @@ class DramArray {
                                                        std::uint64_t most_bytes) const noexcept;
   Status check(std::span<const board::DeviceRange> ranges) const;
   Status copy_touched_pages(const board::DeviceRange& range, int to_file, std::uint64_t to_offset) const;
-  void show(const board::DeviceRange& range, std::byte* at);
+  void make_room_to_show(const board::DeviceRange& range);
+  void show(const board::DeviceRange& range, std::byte* at) noexcept;
 
   UniqueFd file_;
   Mapping own_;

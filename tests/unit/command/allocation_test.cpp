@@ -1,5 +1,5 @@
 // Appending and executing take no memory once they have been done before.
-#include "tests/unit/command/allocations.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
 namespace datum::test {

@@ -4,7 +4,7 @@
 
 #include "driver/memory/physical_memory.hpp"
 #include "driver/memory/virtual_space.hpp"
-#include "tests/unit/command/allocations.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
 namespace datum::test {

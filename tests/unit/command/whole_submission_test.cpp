@@ -4,7 +4,7 @@
 #include <atomic>
 #include <new>
 
-#include "tests/unit/command/allocations.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
 namespace datum::test {

@@ -54,6 +54,17 @@ struct Tables {
 
   void commit() { memory.apply(tables->take_changes()); }
 
+  /// How many tables went out of use.
+  std::size_t give_back_unused() {
+    std::unique_ptr<PageTable> unused = tables->take_unused_tables();
+    std::size_t count = 0;
+    for (const PageTable* table = unused.get(); table != nullptr; table = table->next_unused.get()) {
+      ++count;
+    }
+    PageTables::give_back(heap, std::move(unused));
+    return count;
+  }
+
   [[nodiscard]] std::uint64_t translate(std::uint64_t address) const {
     return memory.translate(tables->root(), address);
   }
@@ -119,7 +130,7 @@ TEST(PageTables,
   t.commit();
   ASSERT_TRUE(t.tables->clear(va, 4096));
   ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
-  EXPECT_EQ(t.tables->take_unused_tables().size(), 1U);
+  EXPECT_EQ(t.give_back_unused(), 1U);
   t.commit();
   EXPECT_EQ(t.translate(va + mib), 5 * mib);
 }
@@ -196,6 +207,35 @@ TEST(PageTables, given_a_huge_page_when_split_inside_a_small_one_then_each_level
   EXPECT_EQ(t.translate(base + huge - 1), 2 * huge - 1);
 }
 
+TEST(PageTables,
+     given_large_pages_that_are_to_lead_elsewhere_then_room_is_made_first_and_they_stay_meanwhile) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 4 * mib, leaf(4 * mib)).ok());
+  t.commit();
+  ASSERT_TRUE(t.tables->make_replaceable(va, 4 * mib, leaf(16 * mib + 4096)).ok());
+  t.commit();
+  EXPECT_EQ(t.translate(va + mib), 5 * mib);
+  EXPECT_TRUE(t.tables->replace(va, 4 * mib, leaf(16 * mib + 4096)))
+      << "the board may have seen the old ones";
+  t.commit();
+  EXPECT_EQ(t.translate(va), 16 * mib + 4096);
+  EXPECT_EQ(t.translate(va + 4 * mib - 1), 20 * mib + 4095);
+}
+
+TEST(PageTables, given_no_table_page_when_large_pages_are_to_lead_elsewhere_then_they_stay_as_they_were) {
+  Tables t;
+  ASSERT_TRUE(t.tables->set(va, 4 * mib, leaf(4 * mib)).ok());
+  t.commit();
+  while (t.heap.allocate_table().ok()) {
+  }
+  const Status made = t.tables->make_replaceable(va, 4 * mib, leaf(16 * mib + 4096));
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().code, ErrorCode::out_of_device_memory);
+  t.commit();
+  EXPECT_EQ(t.translate(va + mib), 5 * mib);
+  EXPECT_EQ(t.translate(va + 4 * mib - 1), 8 * mib - 1);
+}
+
 TEST(PageTables, given_an_end_that_no_large_page_reaches_across_when_split_then_nothing_is_taken) {
   Tables t;
   ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
@@ -214,7 +254,7 @@ TEST(PageTables, given_a_range_that_was_unmapped_when_its_tables_are_dropped_the
   t.commit();
   ASSERT_TRUE(t.tables->clear(va, 4 * mib));
   t.tables->drop_empty_tables(va + mib, 3 * mib);
-  EXPECT_EQ(t.tables->take_unused_tables().size(), 1U) << "the first table stands for more than the range";
+  EXPECT_EQ(t.give_back_unused(), 1U) << "the first table stands for more than the range";
   t.commit();
   EXPECT_EQ(t.translate(va + 2 * mib), 0U);
   EXPECT_EQ(t.translate(va + 4 * mib), 0x125000U);

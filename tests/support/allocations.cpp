@@ -1,4 +1,4 @@
-#include "tests/unit/command/allocations.hpp"
+#include "tests/support/allocations.hpp"
 
 #include <cstddef>
 #include <cstdlib>
