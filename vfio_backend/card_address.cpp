@@ -83,8 +83,9 @@ Result<CardAddress> parse_card_address(std::string_view address) {
     if (option != name_of(kind)) {
       return malformed(address, fmt::format("unknown option '{}'; there are iommufd and container", option));
     }
-    if (result.forced && *result.forced != kind) {
-      return malformed(address, "it forces two kernel interfaces at once");
+    if (result.forced) {
+      return malformed(address, *result.forced == kind ? fmt::format("it names {} twice", option)
+                                                       : "it forces two kernel interfaces at once");
     }
     result.forced = kind;
   }

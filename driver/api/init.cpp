@@ -92,14 +92,22 @@ ze_result_t give_driver(uint32_t* count, ze_driver_handle_t* drivers) {
   return ZE_RESULT_SUCCESS;
 }
 
-ze_result_t decline_other_types() {
-  return refuse(
-      ZE_RESULT_ERROR_UNINITIALIZED,
-      "only GPUs or NPUs were asked for, and Datum drives FPGA accelerators; DATUM_COMPAT=gpu shows "
-      "them as GPUs to programs that know nothing else");
-}
-
 bool accepts_gpu() noexcept { return attitude() == Attitude::gpu; }
+
+/// Programs of others ask for what they know and go on without Datum: only who asked for a log is told.
+ze_result_t decline_other_types() {
+  const ze_result_t code = refuse(
+      ZE_RESULT_ERROR_UNINITIALIZED,
+      accepts_gpu()
+          ? "only NPUs were asked for, and Datum shows its boards as GPUs (DATUM_COMPAT=gpu)"
+          : "only GPUs or NPUs were asked for, and Datum drives FPGA accelerators; DATUM_COMPAT=gpu shows "
+            "them as GPUs to programs that know nothing else");
+  static constinit std::atomic<bool> told{false};
+  if (std::getenv("DATUM_LOG") != nullptr && !told.exchange(true)) {
+    std::fprintf(stderr, "datum: %s\n", last_error_description());
+  }
+  return code;
+}
 
 }  // namespace
 

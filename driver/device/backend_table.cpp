@@ -124,6 +124,13 @@ std::string known_schemes() {
   return all;
 }
 
+Error unknown_scheme(std::string_view address) {
+  return make_error(ErrorCode::invalid_argument,
+                    fmt::format("'{}' is no board address: unknown scheme '{}'", shown_text(address),
+                                shown_text(address.substr(0, address.find(':')))),
+                    "schemes: " + known_schemes());
+}
+
 Result<const board::Backend*> backend_of(std::string_view address) {
   const std::string_view scheme = address.substr(0, address.find(':'));
   for (const Row& row : rows) {
@@ -131,10 +138,7 @@ Result<const board::Backend*> backend_of(std::string_view address) {
       return row.find(scheme);
     }
   }
-  return make_error(
-      ErrorCode::invalid_argument,
-      fmt::format("'{}' is no board address: unknown scheme '{}'", shown_text(address), shown_text(scheme)),
-      "schemes: " + known_schemes());
+  return unknown_scheme(address);
 }
 
 /// "rtl" is short for "rtl:".
@@ -159,6 +163,10 @@ Result<std::unique_ptr<board::PcieFunction>> open_function(std::string_view addr
 
 bool is_known_scheme(std::string_view scheme) noexcept {
   return std::any_of(std::begin(rows), std::end(rows), [&](const Row& row) { return row.scheme == scheme; });
+}
+
+Status check_scheme(std::string_view address) {
+  return is_known_scheme(address.substr(0, address.find(':'))) ? Status{} : Status{unknown_scheme(address)};
 }
 
 std::vector<std::string> default_boards() {

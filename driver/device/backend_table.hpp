@@ -18,6 +18,9 @@ Result<std::unique_ptr<board::PcieFunction>> open_function(std::string_view addr
 /// Whether a board address may begin with `scheme` ("rtl", without the colon).
 [[nodiscard]] bool is_known_scheme(std::string_view scheme) noexcept;
 
+/// invalid_argument, with the schemes that there are: `address` begins with none of them.
+[[nodiscard]] Status check_scheme(std::string_view address);
+
 /// Addresses of the boards that the driver uses without being asked: cards. Simulated boards are never among
 /// them.
 std::vector<std::string> default_boards();

@@ -1,8 +1,6 @@
 #include "driver/object/device.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/traffic_counters.hpp"
@@ -13,6 +11,7 @@
 #include "driver/memory/host_memory.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "driver/memory/page_books.hpp"
+#include "driver/object/board_uuid.hpp"
 #include "driver/object/driver.hpp"
 
 namespace datum {
@@ -26,24 +25,6 @@ constexpr unsigned most_queues = 32;
 // is for upper levels and the spaces of other contexts.
 std::uint64_t table_reserve_for(const BoardCapabilities& board) noexcept {
   return align_up(board.memory_bytes / 512 + board.memory_bytes / 4096, small_page_bytes) + (1ULL << 20U);
-}
-
-/// Two independent FNV-1a sums of what tells the board from every other one: its ids, its place and its
-/// address.
-std::array<std::uint8_t, 16> uuid_of(const board::FunctionInfo& info) {
-  const std::string identity = std::to_string(info.vendor_id) + ':' + std::to_string(info.device_id) + ':' +
-                               std::to_string(info.pci.domain) + ':' + std::to_string(info.pci.bus) + ':' +
-                               std::to_string(info.pci.device) + '.' + std::to_string(info.pci.function) +
-                               ':' + info.address;
-  std::array<std::uint8_t, 16> uuid{};
-  for (unsigned half = 0; half < 2; ++half) {
-    std::uint64_t sum = 0xcbf29ce484222325ULL + half;
-    for (const char letter : identity) {
-      sum = (sum ^ static_cast<std::uint8_t>(letter)) * 0x100000001b3ULL;
-    }
-    std::memcpy(uuid.data() + 8 * half, &sum, sizeof(sum));
-  }
-  return uuid;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/backend_table.hpp"
 #include "driver/device/board.hpp"
+#include "driver/device/board_addresses.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/memory/address_window.hpp"
 #include "driver/memory/exported_memory.hpp"
@@ -30,12 +31,6 @@ struct Current {
 };
 
 constinit std::atomic<const Current*> current{nullptr};
-
-/// "rtl", "rtl:seed=7" and "vfio:0000:03:00.0" begin an address; "latency=10" and "step" continue one.
-bool begins_address(std::string_view piece) noexcept {
-  const auto colon = piece.find(':');
-  return colon == std::string_view::npos ? is_known_scheme(piece) : piece.find('=') > colon;
-}
 
 void introduce_stepped_boards(const std::vector<std::unique_ptr<Device>>& devices) {
   for (const std::unique_ptr<Device>& device : devices) {
@@ -156,8 +151,8 @@ std::vector<std::string> split_board_addresses(std::string_view text) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     const std::string_view piece = trimmed(text.substr(at, end - at));
     if (piece.empty()) {
-      // a comma too many
-    } else if (addresses.empty() || begins_address(piece)) {
+      // a comma too many, which check_board_list refuses
+    } else if (addresses.empty() || begins_board_address(piece)) {
       addresses.emplace_back(piece);
     } else {
       const char* const separator = addresses.back().find(':') == std::string::npos ? ":" : ",";
@@ -189,6 +184,9 @@ Result<Driver*> ensure_driver() {
   }
   const char* wish = std::getenv("DATUM_BOARDS");
   const bool named = wish != nullptr && *wish != '\0';
+  if (Status listed = named ? check_board_list(wish) : Status{}; !listed.ok()) {
+    return std::move(listed).error();
+  }
   const std::vector<std::string> addresses = named ? split_board_addresses(wish) : default_boards();
   if (addresses.empty()) {
     return make_error(

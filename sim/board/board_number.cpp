@@ -5,11 +5,12 @@
 #include <bit>
 #include <cstdint>
 
+#include <datum/board/pci_domains.hpp>
+
 namespace datum::sim {
 
 namespace {
 
-constexpr std::uint32_t simulated_domain = 0xda70;
 constexpr unsigned devices_per_bus = 32;
 
 /// One bit for each number that a live board has. A board beyond the last bit shares the last number.
@@ -34,7 +35,7 @@ BoardNumber::BoardNumber() noexcept : number_(last_number) {
 BoardNumber::~BoardNumber() { taken[number_ / 64].fetch_and(~(1ULL << (number_ % 64))); }
 
 board::PciAddress BoardNumber::pci_address() const noexcept {
-  return {simulated_domain, static_cast<std::uint8_t>(number_ / devices_per_bus),
+  return {board::simulated_domain, static_cast<std::uint8_t>(number_ / devices_per_bus),
           static_cast<std::uint8_t>(number_ % devices_per_bus), 0};
 }
 

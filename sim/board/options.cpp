@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -41,11 +42,12 @@ struct Item {
   bool has_value = false;
 };
 
-Error refusal(const Item& item, std::string_view rule) {
+Error refusal(const Item& item, std::string_view rule,
+              std::string hint = "docs/simulation.md lists the options") {
   const auto shown =
       shown_text(item.has_value ? fmt::format("{}={}", item.name, item.value) : std::string(item.name));
   return make_error(ErrorCode::invalid_argument, fmt::format("board option '{}': {}", shown, rule),
-                    "docs/simulation.md lists the options");
+                    std::move(hint));
 }
 
 std::optional<std::uint64_t> parse_number(std::string_view text, std::string_view* rest = nullptr) {
@@ -91,6 +93,31 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return *number * unit;
 }
 
+/// `text` as it would be a size, where only the suffix is not as it should be: 16m, 16MB and 16MiB mean 16M.
+/// Empty where something else is wrong.
+std::string meant_size(std::string_view text) {
+  for (const std::string_view byte_word : {"iB", "ib", "IB", "B", "b", "i"}) {
+    if (text.size() > byte_word.size() && text.ends_with(byte_word)) {
+      text.remove_suffix(byte_word.size());
+      break;
+    }
+  }
+  std::string meant(text);
+  constexpr std::string_view suffixes = "kmg";
+  if (const auto at = meant.empty() ? suffixes.npos : suffixes.find(meant.back()); at != suffixes.npos) {
+    meant.back() = "KMG"[at];
+  }
+  return parse_size(meant) ? meant : std::string{};
+}
+
+/// Of a size that was not taken.
+Error size_refusal(const Item& item, std::string_view rule) {
+  const std::string meant = parse_size(item.value) ? std::string{} : meant_size(item.value);
+  return meant.empty()
+             ? refusal(item, rule)
+             : refusal(item, rule, fmt::format("the suffixes are K, M and G: {}={}", item.name, meant));
+}
+
 Status take_number(const Item& item, std::uint64_t first, std::uint64_t last, std::uint64_t& to) {
   const auto value = parse_number(item.value);
   if (!value || *value < first || *value > last) {
@@ -112,7 +139,7 @@ Status take_unsigned(const Item& item, unsigned first, unsigned last, unsigned& 
 Status take_memory(const Item& item, BoardOptions& options) {
   const auto value = parse_size(item.value);
   if (!value || !is_power_of_two(*value) || *value < smallest_memory_bytes || *value > largest_memory_bytes) {
-    return refusal(item, "needs a power of two from 16M to 64G");
+    return size_refusal(item, "needs a power of two from 16M to 64G");
   }
   options.memory_bytes = *value;
   return {};
@@ -123,8 +150,8 @@ Status take_aperture(const Item& item, std::uint64_t smallest_bytes, std::uint64
   const auto value = parse_size(item.value);
   if (!value || *value < smallest_bytes || *value > largest_memory_bytes ||
       !is_aligned(*value, small_page_bytes)) {
-    return refusal(item, fmt::format("needs a multiple of 4K from {}K up to the size of the memory",
-                                     smallest_bytes / kib));
+    return size_refusal(item, fmt::format("needs a multiple of 4K from {}K up to the size of the memory",
+                                          smallest_bytes / kib));
   }
   to = *value;
   return {};
@@ -170,7 +197,7 @@ Status take_iommu_bits(const Item& item, BoardOptions& options) {
 Status take_locked(const Item& item, BoardOptions& options) {
   const auto value = parse_size(item.value);
   if (!value || *value < small_page_bytes) {
-    return refusal(item, "needs a size of at least 4K, the memory that may be mapped at once");
+    return size_refusal(item, "needs a size of at least 4K, the memory that may be mapped at once");
   }
   options.max_locked_bytes = *value;
   return {};
@@ -242,16 +269,34 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
       "seed, step, transactions, trace, coverage, instrumented, design, iommu_bits, mappings, locked");
 }
 
+Item item_of(std::string_view text) {
+  const auto equals = text.substr(0, text.find('=')).size();
+  return {text.substr(0, equals), text.substr(std::min(equals + 1, text.size())), equals < text.size()};
+}
+
+Error refuse_comma(std::string_view list) {
+  return make_error(
+      ErrorCode::invalid_argument,
+      fmt::format("the board options '{}' have an empty entry: there is a comma too many", shown_text(list)),
+      "write one comma between options, and none at the end");
+}
+
 Status take_list(std::string_view list, Origin origin, BoardOptions& options, Named& named) {
-  while (!list.empty()) {
-    const auto text = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(text.size() + 1, list.size()));
-    const auto equals = text.substr(0, text.find('=')).size();
-    const Item item{text.substr(0, equals), text.substr(std::min(equals + 1, text.size())),
-                    equals < text.size()};
+  std::vector<std::string_view> before;
+  for (std::size_t at = 0; !list.empty() && at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const Item item = item_of(list.substr(at, end - at));
+    if (at == end) {
+      return refuse_comma(list);
+    }
+    if (std::ranges::find(before, item.name) != before.end()) {
+      return refusal(item, "the option is named twice", "name it once");
+    }
     if (auto status = take_item(item, origin, options, named); !status) {
       return status;
     }
+    before.push_back(item.name);
+    at = end + 1;
   }
   return {};
 }

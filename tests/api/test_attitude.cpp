@@ -57,6 +57,18 @@ TEST_F(Attitude, given_an_empty_value_when_initialised_then_it_is_as_if_it_were_
   EXPECT_EQ("", outcome.errors);
 }
 
+TEST_F(Attitude, given_nothing_set_when_only_gpus_are_asked_for_then_who_wants_a_log_is_told_what_to_do) {
+  const ChildOutcome silent = run_scenario_in_child("init_gpu_only", {});
+  EXPECT_TRUE(silent.succeeded()) << silent.describe();
+  EXPECT_EQ("", silent.errors);
+  const ChildOutcome told = run_scenario_in_child("init_gpu_only", {{"DATUM_LOG", "1"}});
+  EXPECT_TRUE(told.succeeded()) << told.describe();
+  EXPECT_NE(std::string::npos, told.errors.find("datum: only GPUs or NPUs were asked for")) << told.errors;
+  EXPECT_NE(std::string::npos, told.errors.find("DATUM_COMPAT=gpu")) << told.errors;
+  EXPECT_EQ(mode() == Mode::two_drivers ? 2 : 1, std::count(told.errors.begin(), told.errors.end(), '\n'))
+      << told.errors;
+}
+
 TEST_F(Attitude, given_gpu_when_only_gpus_are_asked_for_then_the_device_is_there_without_a_word) {
   const ChildOutcome outcome = run_scenario_in_child("attitude_gpu", {{"DATUM_COMPAT", "gpu"}});
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();

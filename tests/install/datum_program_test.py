@@ -5,6 +5,7 @@ usage: datum_program_test.py DATUM DRIVER
 
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -63,7 +64,14 @@ class DatumProgram(unittest.TestCase):
         result = self.run_datum("doctor", "model:", "--json")
         self.assertEqual(result.returncode, 2)
         named = Path(DRIVER).resolve().parent / "libze_datum.so"  # the name that no later version changes
-        self.assertEqual(self.checks_of(result)[9]["cure"], f"export ZE_ENABLE_ALT_DRIVERS={named}")
+        cure = self.checks_of(result)[9]["cure"]
+        self.assertRegex(cure, rf"^export ZE_ENABLE_ALT_DRIVERS=(\S+,)?{re.escape(str(named))}$")
+        self.assertEqual(cure, self.run_datum("env").stdout.splitlines()[0])
+
+    def test_given_a_driver_of_somebody_else_in_the_list_when_examined_then_the_cure_keeps_it(self) -> None:
+        result = self.run_datum("doctor", "model:", "--json", ZE_ENABLE_ALT_DRIVERS="/nonexistent/libze_other.so")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("=/nonexistent/libze_other.so,/", self.checks_of(result)[9]["cure"])
 
     def test_given_an_empty_entry_when_examined_then_it_is_told_and_no_loader_is_crashed(self) -> None:
         for drivers in ("", f"{DRIVER},"):
@@ -77,6 +85,7 @@ class DatumProgram(unittest.TestCase):
         checks = self.checks_of(result)
         self.assertEqual((result.returncode, checks[9]["outcome"], checks[10]["outcome"]), (2, "ok", "failed"))
         self.assertIn("memory=3M", checks[10]["finding"])
+        self.assertIn("in place of 'model:memory=3M' name a board that there is", checks[10]["cure"])
 
     def test_given_a_plugin_that_is_missing_when_examined_then_only_simulated_boards_mind(self) -> None:
         for board, outcome in (("model:", "failed"), ("vfio:0000:03:00.0", "skipped")):
@@ -122,6 +131,34 @@ class DatumProgram(unittest.TestCase):
             result = self.run_datum(*arguments)
             self.assertEqual((result.returncode, result.stdout), (64, ""), arguments)
             self.assertTrue(result.stderr)
+
+    def test_given_a_command_that_is_none_when_run_then_it_is_named_with_the_nearest_and_all_others(self) -> None:
+        for word, near in (("docter", "did you mean 'doctor'?"), ("lst", "did you mean 'list'?"), ("bogus", "'bogus'; the commands are doctor, list")):
+            result = self.run_datum(word)
+            self.assertEqual((result.returncode, result.stdout), (64, ""))
+            self.assertIn(f"datum: 'datum' has no command '{word}'", result.stderr)
+            self.assertIn(near, result.stderr)
+            self.assertIn("udev-rule", result.stderr)
+            self.assertNotIn("complete-words", result.stderr)
+        self.assertIn("'datum regs' has no command 'raed', did you mean 'read'?; the commands are list, read", self.run_datum("regs", "raed").stderr)
+
+    def test_given_the_version_when_asked_for_then_it_is_that_of_the_project(self) -> None:
+        version = re.search(r"^project\(.*?VERSION (\S+)", (PROJECT / "CMakeLists.txt").read_text(), re.MULTILINE | re.DOTALL)
+        result = self.run_datum("--version")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, f"datum {version[1]}\n", ""))
+
+    def test_given_boards_that_are_none_when_the_environment_is_asked_for_then_it_is_refused(self) -> None:
+        for boards, words in (("bogus:", "unknown scheme 'bogus'"), ("model:,zzz:", "unknown scheme 'zzz'"), ("model:,", "has an empty entry")):
+            result = self.run_datum("env", "--board", boards)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), boards)
+            self.assertIn(words, result.stderr)
+        self.assertEqual(self.run_datum("env", "--board", "model:seed=3,rtl:").stdout.splitlines()[1], "export DATUM_BOARDS=model:seed=3,rtl:")
+
+    def test_given_an_address_with_a_mistake_when_listed_then_it_is_told_what_was_meant(self) -> None:
+        for address, words in (("model:memory=16m", "memory=16M"), ("model:memory=16M,memory=32M", "named twice"), ("model:memory=16M,,step", "has an empty entry")):
+            result = self.run_datum("list", address)
+            self.assertEqual((result.returncode, result.stdout), (2, ""), address)
+            self.assertIn(words, result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """scripts/demo refuses what it cannot do with one line and status 2, before it installs or builds anything."""
 
 import os
+import re
 import unittest
 
-from script_sandbox import ScriptSandbox
+from script_sandbox import PROJECT, ScriptSandbox
 
 
 class DemoArguments(unittest.TestCase):
@@ -74,6 +75,29 @@ class DemoArguments(unittest.TestCase):
             self.assert_refused(
                 "data", "--board", board, sentence=f'--board: "{board}" is no address of a board; {kinds}'
             )
+
+    def test_given_a_board_that_cannot_be_when_asked_for_then_it_is_refused(self) -> None:
+        self.sandbox.file("data")
+        for size in ("3G", "8M", "128G", "16m", "", "G", "0x", "x", "99999999999G"):
+            self.assert_refused(
+                "data", "--board", f"model:memory={size}",
+                sentence=f'--board: "memory={size}" cannot be: a board needs a power of two from 16M to 64G',
+            )
+        self.assert_refused("data", "--board", "rtl:speed=3", sentence='--board: a simulated board has no option "speed"; docs/simulation.md lists them')
+        self.assert_refused("data", "--board", "rtl:step,seed=1,step", sentence='--board: the option "step" is named twice')
+        for options in ("step,", ",", "step,,seed=1"):
+            self.assert_refused("data", "--board", f"rtl:{options}", sentence=f'--board: there is a comma too many in "{options}"')
+
+    def test_given_a_board_that_can_be_when_asked_for_then_the_set_up_begins(self) -> None:
+        self.sandbox.file("data")
+        self.sandbox.tool("dpkg-query", "exit 1")
+        self.sandbox.tool("sudo", "exit 1")
+        options = re.findall(r"^\| `(\w+)(?:=\w+)?` ", (PROJECT / "docs/simulation.md").read_text(), re.MULTILINE)
+        self.assertLess({"locked", "design"}, set(options))
+        for board in ("model", "rtl:", "rtl:memory=0x1000000", "model:memory=64G", f"rtl:{','.join(sorted(set(options) - {'memory'}))}"):
+            result = self.sandbox.run("demo", "data", "--board", board)
+            self.assertEqual(result.returncode, 1, f"{board}: {result.stderr}")
+            self.assertIn("these packages are missing: ", result.stderr)
 
     def test_given_a_question_when_asked_for_help_then_every_option_is_named(self) -> None:
         result = self.sandbox.run("demo", "--help")

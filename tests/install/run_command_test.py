@@ -39,7 +39,18 @@ class RunCommand(unittest.TestCase):
     def test_given_no_board_when_run_then_the_environment_chooses_and_else_the_rtl(self) -> None:
         self.assertEqual(self.run_datum("--", "printenv", "DATUM_BOARDS", DATUM_BOARDS="model:seed=2").stdout, "model:seed=2\n")
         if not list(Path("/sys/bus/pci/drivers").glob("vfio-pci/*:*")):
-            self.assertEqual(self.run_datum("--", "printenv", "DATUM_BOARDS").stdout, "rtl:\n")
+            result = self.run_datum("--", "printenv", "DATUM_BOARDS")
+            self.assertEqual(result.stdout, "rtl:\n")
+            self.assertIn("datum: no board is named and no card is bound; the program gets a simulated board, rtl:", result.stderr)
+
+    def test_given_a_file_that_cannot_be_when_wanted_then_nothing_is_started_and_it_is_told_why(self) -> None:
+        (self.folder / "there").mkdir()
+        for option, file, words in (("--trace", "none/out.json", f"there is no folder '{self.folder}/none'"), ("--waveform", "/nonexistent/out.fst", "there is no folder '/nonexistent'"),
+                                    ("--trace", "there", "'there' is a folder"), ("--trace", "/proc/version/out.json", "there is no folder '/proc/version'")):
+            result = self.run_datum("--board", "rtl:", option, file, "--", "echo", "started")
+            self.assertEqual((result.returncode, result.stdout), (2, ""), file)
+            self.assertIn(f"{option}: {words}", result.stderr)
+            self.assertNotIn("DATUM_TRACE", result.stderr)
 
     def test_given_a_program_that_is_none_when_run_then_the_status_is_that_of_a_shell(self) -> None:
         result = self.run_datum("--", "/nonexistent/program")
@@ -121,7 +132,7 @@ class RunCommand(unittest.TestCase):
             self.assertLessEqual(json.loads((self.folder / "out.json").read_text())["otherData"]["events"], 262144)
 
     def test_given_a_file_that_cannot_be_written_when_traced_then_the_program_runs_and_it_is_told(self) -> None:
-        result = self.run_datum("--board", "model:", "--trace", "/nonexistent/out.json", "--", DEMO, DEMO)
+        result = self.run_datum("--board", "model:", "--", DEMO, DEMO, DATUM_TRACE="/nonexistent/out.json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("cannot be written", result.stderr)
 

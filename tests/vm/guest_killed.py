@@ -12,7 +12,7 @@ from pathlib import Path
 
 from guest import BoardServer, Machine, RunFolder, die_with_parent, qemu_command, run_guest
 from initramfs import Initramfs
-from run_in_guest import guest_files, parse_arguments
+from run_in_guest import end_orderly, guest_files, parse_arguments
 
 ROUNDS = 2
 
@@ -48,6 +48,7 @@ def kill_amid_copies(machine: Machine, files: Initramfs, folder: Path, timeout_s
 def main() -> int:
     words = sys.argv[1:]
     arguments = parse_arguments([*words, "--scenario=copy_for_ever"])
+    end_orderly(arguments.die_with_parent)
     endless = guest_files(arguments)
     once = guest_files(parse_arguments([*words, "--scenario=copy"]))
     with RunFolder() as folder, BoardServer(arguments.server, arguments.board[0], folder / "card.sock", folder / "card.log") as server:

@@ -1,4 +1,4 @@
-"""run_in_guest.py: bounded in time, leaves nothing behind however it ends, works again and beside another run.
+"""run_in_guest.py and guest_killed.py: bounded in time, leaves nothing behind however it ends, works again and beside another run.
 
 The machine and the server of its card are stand-ins here: what is shown is how they are started, ended and cleared away.
 """
@@ -12,14 +12,18 @@ import time
 import unittest
 from pathlib import Path
 
-PROGRAM = Path(__file__).resolve().parent / "run_in_guest.py"
+HERE = Path(__file__).resolve().parent
+PROGRAM = HERE / "run_in_guest.py"
+KILLER = HERE / "guest_killed.py"
 PATIENCE_S = 60
 
 # Called as QEMU is: its dynamic linker, with the emulator among the arguments.
 MACHINE = """#!{python}
-import os, signal, sys
+import os, shutil, signal, sys
 console = next(word.removeprefix("file:") for word in sys.argv if word.startswith("file:"))
 behaviour = os.environ["TEST_BEHAVIOUR"]
+if "TEST_ARCHIVE" in os.environ:
+    shutil.copyfile(sys.argv[sys.argv.index("-initrd") + 1], os.environ["TEST_ARCHIVE"])
 open(os.environ["TEST_PIDS"] + "/" + str(os.getpid()), "w").close()
 print("the guest is up", flush=True)
 if behaviour == "stays":
@@ -73,18 +77,34 @@ class Manners(unittest.TestCase):
         (self.root / name).write_text(text.format(python=sys.executable))
         (self.root / name).chmod(0o755)
 
-    def command(self, *options: str) -> list[str]:
-        return [sys.executable, "-B", str(PROGRAM), "--parts", str(self.root / "parts"), "--server", str(self.root / "server"),
-                "--board", "model:", *options, "--", "true"]
+    def command(self, program: Path, *options: str) -> list[str]:
+        command = [] if "--" in options else ["--", "true"]
+        return [sys.executable, "-B", str(program), "--parts", str(self.root / "parts"), "--server", str(self.root / "server"),
+                "--board", "model:", *options, *command]
 
-    def start(self, behaviour: str, *options: str, before: tuple[str, ...] = ()) -> subprocess.Popen:
+    def start(self, behaviour: str, *options: str, before: tuple[str, ...] = (), program: Path = PROGRAM,
+              **changes: str) -> subprocess.Popen:
         environment = {**os.environ, "TMPDIR": str(self.root / "temporary"), "TEST_PIDS": str(self.root / "pids"),
-                       "TEST_BEHAVIOUR": behaviour}
-        process = subprocess.Popen([*before, *self.command(*options)], env=environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True)
+                       "TEST_BEHAVIOUR": behaviour, **changes}
+        process = subprocess.Popen([*before, *self.command(program, *options)], env=environment, cwd=self.root,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for clean_up in (process.stdout.close, process.stderr.close, process.wait, process.kill):
             self.addCleanup(clean_up)
         return process
+
+    def archive_of(self, *options: str) -> dict[str, bytes]:
+        """The files that a guest was given."""
+        process = self.start("0", *options, TEST_ARCHIVE=str(self.root / "archive"))
+        self.assertEqual(process.communicate(timeout=PATIENCE_S)[1], "")
+        data, at, files = (self.root / "archive").read_bytes(), 0, {}
+        while True:
+            size, name_size = (int(data[at + field : at + field + 8], 16) for field in (54, 94))
+            name = data[at + 110 : at + 110 + name_size - 1].decode()
+            begin = at + (110 + name_size + 3) // 4 * 4
+            if name == "TRAILER!!!":
+                return files
+            files["/" + name] = data[begin : begin + size]
+            at = begin + (size + 3) // 4 * 4
 
     def start_and_see_it_up(self, *options: str, before: tuple[str, ...] = ()) -> subprocess.Popen:
         process = self.start("stays", *options, before=before)
@@ -137,6 +157,38 @@ class Manners(unittest.TestCase):
                 self.expect_nothing_left()
                 for path in (self.root / "pids").iterdir():
                     path.unlink()
+
+    def test_given_a_guest_that_is_to_be_killed_when_its_test_is_ended_then_nothing_is_left(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                process = self.start("stays", program=KILLER)
+                self.assertTrue(becomes_true(lambda: len(self.pids()) == 2), "a machine and a server are up")
+                process.send_signal(number)
+                self.assertEqual(process.wait(PATIENCE_S), 128 + number)
+                self.expect_nothing_left()
+                for path in (self.root / "pids").iterdir():
+                    path.unlink()
+
+    def test_given_arguments_that_name_files_when_run_then_the_guest_has_them_under_the_same_names(self) -> None:
+        (self.root / "mine.txt").write_text("the user's own bytes")
+        (self.root / "folder").mkdir()
+        (self.root / "folder/more").write_text("more")
+        (self.root / "further").write_text("asked for")
+        root = self.root.resolve()
+        files = self.archive_of("--file", "further", "--", "cat", "mine.txt", str(root / "folder/more"), "no such", "/proc/version", "")
+        self.assertEqual(files[str(root / "mine.txt")], b"the user's own bytes")
+        self.assertEqual(files[str(root / "folder/more")], b"more")
+        self.assertEqual(files[str(root / "further")], b"asked for")
+        self.assertNotIn("/proc/version", files)
+        self.assertTrue(files["/command"].decode().endswith(
+            f"cd {root}\nexec cat mine.txt {root}/folder/more 'no such' /proc/version ''\n"), files["/command"])
+
+    def test_given_a_file_that_the_guest_has_no_room_for_when_run_then_it_is_refused_at_once(self) -> None:
+        with (self.root / "large").open("wb") as file:
+            file.truncate(257 << 20)
+        _, errors = self.start("0", "--", "cat", "large").communicate(timeout=PATIENCE_S)
+        self.assertEqual(errors, "vm: the files for the guest take 257 MiB, and its memory of 1024 MiB has room for 256\n")
+        self.assertEqual(self.pids(), [])
 
     def test_given_a_run_that_was_killed_when_the_next_one_starts_then_it_removes_what_was_left(self) -> None:
         killed = self.start_and_see_it_up()

@@ -3,11 +3,13 @@
 
 usage: run_in_guest.py --parts FOLDER --server PROGRAM [options] [--] COMMAND [ARGUMENT...]
 
-COMMAND is a program of this machine, which is taken into the guest with its libraries, or one of the guest's busybox. Prints
-what it prints; the status is its own, 124 if it took too long, 125 if the guest died, 2 for bad arguments.
+COMMAND is a program of this machine, which is taken into the guest with its libraries, or one of the guest's busybox. An
+ARGUMENT that names an ordinary file of this machine has that file in the guest, under the same name. Prints what it prints; the
+status is its own, 124 if it took too long, 125 if the guest died, 2 for bad arguments.
 """
 
 import argparse
+import os
 import shlex
 import shutil
 import signal
@@ -22,6 +24,7 @@ from initramfs import Initramfs
 HERE = Path(__file__).resolve().parent
 CARD_VENDOR, CARD_DEVICE = "0x1234", "0xda70"
 MEMLOCK_KIB = 8192  # what systemd gives to a user
+GUESTS_OWN = ("/proc", "/sys", "/dev")  # names that mean something of the guest's
 
 
 def parse_arguments(words: list[str]) -> argparse.Namespace:
@@ -71,16 +74,37 @@ def add_command(files: Initramfs, command: list[str]) -> Path | None:
     return interpreter_of(program)
 
 
+def named_files(words: list[str]) -> list[Path]:
+    """The ordinary files of this machine that arguments of the command name."""
+    absolute = [Path(os.path.abspath(word)) for word in words if word]
+    return [path for path in absolute if path.is_file() and not any(path.is_relative_to(folder) for folder in GUESTS_OWN)]
+
+
+def check_size(paths: list[Path], memory_mib: int) -> None:
+    """The guest holds its files in memory, twice while it unpacks them, and has to work besides."""
+    total_mib = sum(path.stat().st_size for path in paths) >> 20
+    if total_mib > memory_mib // 4:
+        raise ValueError(f"the files for the guest take {total_mib} MiB, and its memory of {memory_mib} MiB has room for {memory_mib // 4}")
+
+
 def guest_files(arguments: argparse.Namespace) -> Initramfs:
     files = Initramfs()
     command = list(arguments.command)
     linker = add_command(files, command)
+    named = named_files(command[1:])
+    check_size([*arguments.file, *named], arguments.memory)
+    for path in named:
+        files.file(str(path), path)
     for path in arguments.file:
         absolute = path.absolute()
         try:
             add_program(files, absolute, linker)
         except NotElf:
             files.file(str(absolute), absolute)
+    # There names without a folder mean what they mean here.
+    here = os.getcwd()
+    if here != "/":
+        files.folder(here)
     files.file("/init", HERE / "guest_init")
     files.file("/busybox", arguments.parts / "busybox")
     for module in sorted((arguments.parts / "modules").iterdir()):
@@ -97,20 +121,24 @@ def guest_files(arguments: argparse.Namespace) -> Initramfs:
         "show_log": int(arguments.kernel_log),
     }.items()))
     settings = "".join(f"export {name}={shlex.quote(value)}\n" for name, _, value in (s.partition("=") for s in arguments.env))
-    files.text("/command", settings + "exec " + " ".join(shlex.quote(word) for word in command) + "\n")
+    files.text("/command", settings + f"cd {shlex.quote(here)}\nexec " + " ".join(shlex.quote(word) for word in command) + "\n")
     return files
+
+
+def end_orderly(with_parent: bool) -> None:
+    """Signals that end a program end this one by an exception, so that its with statements clear up."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    if with_parent:
+        signal_when_parent_ends(signal.SIGTERM)
 
 
 def main() -> int:
     arguments = parse_arguments(sys.argv[1:])
-    # So that the with statements clear up.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda received, _: sys.exit(128 + received))
-    if arguments.die_with_parent:
-        signal_when_parent_ends(signal.SIGTERM)
+    end_orderly(arguments.die_with_parent)
     try:
         files = guest_files(arguments)
-    except (OSError, NotElf) as error:
+    except (OSError, NotElf, ValueError) as error:
         print(f"vm: {error}", file=sys.stderr)
         return 2
     with ExitStack() as stack:

@@ -22,6 +22,10 @@ void add_board_options(CLI::App& command, BoardChoice& choice);
 /// Opens the board and runs `command` on it; a failure to open is told. Returns the exit status.
 int with_board(const BoardChoice& choice, const std::function<int(OpenBoard&)>& command);
 
+/// What to tell of a word that stands where a command has to and is none: the word, the nearest command, and
+/// all there are. Empty where a command stands there, or nothing.
+[[nodiscard]] std::string unknown_command(const CLI::App& app, int argc, const char* const* argv);
+
 // Each leaves its exit status in `status`, which outlives the parsing.
 void add_register_commands(CLI::App& app, int& status);
 void add_memory_commands(CLI::App& app, int& status);

@@ -9,6 +9,7 @@
 
 #include <datum/base/shown_text.hpp>
 
+#include "driver/device/board_addresses.hpp"
 #include "tools/datum/driver_checks.hpp"
 #include "tools/datum/exit_status.hpp"
 #include "tools/datum/machine_checks.hpp"
@@ -23,10 +24,6 @@ using vfio::CheckOutcome;
 
 bool is_of(std::string_view scheme, const std::string& board) {
   return board == scheme || board.starts_with(std::string(scheme) + ':');
-}
-
-bool names_board(const std::string& piece) {
-  return is_of("vfio", piece) || is_of("vfio-user", piece) || is_of("rtl", piece) || is_of("model", piece);
 }
 
 const char* word_of(CheckOutcome outcome) {
@@ -62,19 +59,6 @@ std::string skipped_finding(const Check& check) {
 }
 
 }  // namespace
-
-std::string first_board(const std::string& boards) {
-  std::size_t end = std::min(boards.find(','), boards.size());
-  while (end < boards.size()) {
-    const std::size_t next = std::min(boards.find(',', end + 1), boards.size());
-    const std::size_t begin = std::min(boards.find_first_not_of(' ', end + 1), next);
-    if (begin == next || names_board(boards.substr(begin, next - begin))) {
-      break;  // otherwise an option of the first
-    }
-    end = next;
-  }
-  return boards.substr(0, end);
-}
 
 std::vector<Check> check_card(vfio::Syscalls& syscalls, const std::string& board) {
   const bool card = board.empty() || is_of("vfio", board);
@@ -143,7 +127,7 @@ int examine(vfio::Syscalls& syscalls, const std::string& board, bool json) {
   if (!board.empty()) {
     ::setenv("DATUM_BOARDS", board.c_str(), 1);
   }
-  const std::string first = first_board(looked_at);
+  const std::string first = first_board_of(looked_at);
   std::vector<Check> checks = check_card(syscalls, first);
   checks.push_back(check_huge_pages(syscalls));
   for (Check& check : check_driver()) {

@@ -9,9 +9,6 @@
 
 namespace datum::tool {
 
-/// The first address of a list as in DATUM_BOARDS, with its options.
-[[nodiscard]] std::string first_board(const std::string& boards);
-
 /// The checks of the card that `board` names. A board that is no card has no use for them: each is skipped.
 [[nodiscard]] std::vector<vfio::Check> check_card(vfio::Syscalls& syscalls, const std::string& board);
 

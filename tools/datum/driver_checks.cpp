@@ -87,9 +87,23 @@ std::string failure_of(const ChildEnd& end, const char* driver_list) {
   return fmt::format("the loader does not find the driver; {}", list);
 }
 
+/// Where the boards were named, naming some is no cure; naming others is.
+std::string cure_of_boards(const char* boards) {
+  if (boards == nullptr || *boards == '\0') {
+    return "mend what the checks above say of the card, or take a simulated board: export DATUM_BOARDS=rtl:";
+  }
+  constexpr std::string_view card_scheme = "vfio:";
+  return fmt::format(
+      "{}in place of '{}' name a board that there is: rtl: or model: is a simulated one; docs/simulation.md "
+      "lists their options, 'datum status' the cards",
+      std::string_view(boards).starts_with(card_scheme) ? "mend what the checks above say of the card, or "
+                                                        : "",
+      shown_text(boards));
+}
+
 }  // namespace
 
-std::vector<Check> judge_child(const ChildEnd& end, const char* driver_list) {
+std::vector<Check> judge_child(const ChildEnd& end, const char* driver_list, const char* boards) {
   Check found = blank_check(FurtherCheck::loader_finds_driver);
   Check opened = blank_check(FurtherCheck::driver_opens_board);
   const bool ended = end.started && !end.timed_out && end.signal == 0;
@@ -107,7 +121,7 @@ std::vector<Check> judge_child(const ChildEnd& end, const char* driver_list) {
     }
   } else if (ended && !words.empty()) {
     pass(found, "the loader finds the driver");
-    fail(opened, words, "name a board in DATUM_BOARDS, or mend what the checks above say of the card");
+    fail(opened, words, cure_of_boards(boards));
   } else if (const std::string no_loader = message_of(object, "message");
              ended && !no_loader.empty() && no_loader.find("loader cannot be") != std::string::npos) {
     fail(found, no_loader, message_of(object, "hint"));
@@ -124,7 +138,8 @@ std::vector<Check> check_driver() {
     fail(found, good.error().message, good.error().hint);
     return {found, blank_check(FurtherCheck::driver_opens_board)};
   }
-  return judge_child(run_self({"list", "--json", "--environment-as-it-is"}, child_limit), list);
+  return judge_child(run_self({"list", "--json", "--environment-as-it-is"}, child_limit), list,
+                     std::getenv("DATUM_BOARDS"));
 }
 
 Check check_plugin(bool needed) {

@@ -11,8 +11,10 @@
 namespace datum::tool {
 
 /// loader_finds_driver and driver_opens_board, from the end of a child that ran `datum list --json`.
-/// `driver_list` is the value of ZE_ENABLE_ALT_DRIVERS, null where it is not set.
-[[nodiscard]] std::vector<vfio::Check> judge_child(const ChildEnd& end, const char* driver_list);
+/// `driver_list` is the value of ZE_ENABLE_ALT_DRIVERS and `boards` that of DATUM_BOARDS, null where they are
+/// not set.
+[[nodiscard]] std::vector<vfio::Check> judge_child(const ChildEnd& end, const char* driver_list,
+                                                   const char* boards = nullptr);
 
 /// Starts that child, unless the environment would crash it. It opens the board as any program does.
 [[nodiscard]] std::vector<vfio::Check> check_driver();

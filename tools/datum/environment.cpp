@@ -4,10 +4,12 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <datum/base/shown_text.hpp>
 
 #include "tools/datum/driver_list.hpp"
+#include "tools/datum/output.hpp"
 
 namespace datum::tool {
 
@@ -59,9 +61,22 @@ Status check_driver_list(const char* value) {
 }
 
 std::string driver_list_cure() {
-  const std::optional<std::filesystem::path> driver = driver_beside_program();
-  return fmt::format("export {}={}", driver_variable,
-                     driver ? driver->string() : fmt::format("/PATH/TO/{}", driver_file));
+  const std::optional<std::filesystem::path> own = driver_beside_program();
+  if (!own) {
+    return fmt::format("export {}=/PATH/TO/{}", driver_variable, driver_file);
+  }
+  const char* const named = std::getenv(driver_variable);
+  const Result<std::vector<std::string>> drivers =
+      driver_list(named, installed_drivers(loader_folders()), *own);
+  if (!drivers) {
+    return drivers.error().hint;
+  }
+  const std::string list = fmt::format("{}", fmt::join(*drivers, ","));
+  if (named != nullptr && list == named) {
+    return fmt::format("the driver stands in the list already; see whether it works alone: export {}={}",
+                       driver_variable, shell_word(own->string()));
+  }
+  return fmt::format("export {}={}", driver_variable, shell_word(list));
 }
 
 Status prepare_environment(const std::string& board, bool name_driver) {

@@ -18,7 +18,8 @@ namespace datum::tool {
 /// What is wrong with the value of ZE_ENABLE_ALT_DRIVERS: loaders crash or hang on an empty entry.
 [[nodiscard]] Status check_driver_list(const char* value);
 
-/// The line that a shell needs for the loader to find the driver.
+/// The line that a shell needs for the loader to find the driver. Drivers of others stay, before it, as
+/// `datum env` has them.
 [[nodiscard]] std::string driver_list_cure();
 
 /// With `name_driver`, names the driver beside this program to the loader, unless the caller's environment

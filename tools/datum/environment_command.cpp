@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/device/board_addresses.hpp"
 #include "tools/datum/command_line.hpp"
 #include "tools/datum/driver_list.hpp"
 #include "tools/datum/environment.hpp"
@@ -18,20 +19,11 @@ namespace {
 
 constexpr const char* board_variable = "DATUM_BOARDS";
 
-/// As one word of a POSIX shell.
-std::string quoted(const std::string& text) {
-  constexpr const char* plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,=@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) {
-    return text;
-  }
-  std::string word = "'";
-  for (const char letter : text) {
-    word += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  }
-  return word + "'";
-}
-
 int print_environment(const BoardChoice& choice) {
+  // What options mean only opening a board can tell.
+  if (Status good = check_board_schemes(choice.board); !good) {
+    return tell_failure(good.error(), choice.json);
+  }
   const auto own = driver_beside_program();
   if (!own) {
     return tell_failure(make_error(ErrorCode::dependency_unavailable,
@@ -53,9 +45,9 @@ int print_environment(const BoardChoice& choice) {
     print_json(object);
     return exit_well;
   }
-  fmt::print("export {}={}\n", driver_variable, quoted(list));
+  fmt::print("export {}={}\n", driver_variable, shell_word(list));
   if (!choice.board.empty()) {
-    fmt::print("export {}={}\n", board_variable, quoted(choice.board));
+    fmt::print("export {}={}\n", board_variable, shell_word(choice.board));
   }
   return exit_well;
 }

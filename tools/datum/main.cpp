@@ -88,6 +88,7 @@ int run(int argc, char** argv) {
   CLI::App app{"Looks at Datum's boards and at the machine that they are in.", "datum"};
   app.footer(footer);
   app.require_subcommand(1);
+  app.set_version_flag("--version", "datum " DATUM_VERSION_TEXT);
   app.failure_message(CLI::FailureMessage::simple);
   Choice choice;
   int status = datum::tool::exit_well;
@@ -113,6 +114,10 @@ int run(int argc, char** argv) {
   datum::tool::add_run_command(app, status);
   datum::tool::add_server_command(app, status);
   datum::tool::add_completion_command(app, status);
+  if (const std::string complaint = datum::tool::unknown_command(app, argc, argv); !complaint.empty()) {
+    fmt::print(stderr, "{}\n", complaint);
+    return datum::tool::exit_usage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -11,6 +11,7 @@
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/backend_table.hpp"
+#include "driver/device/board_addresses.hpp"
 #include "tools/datum/environment.hpp"
 
 namespace datum::tool {
@@ -19,22 +20,11 @@ namespace {
 
 constexpr const char* plugin_variable = "DATUM_SIM_PLUGIN";
 
-/// Of a list as DATUM_BOARDS holds it. A piece that names no scheme is an option of the board before it.
-std::string first_board(std::string_view list) {
-  std::string first;
-  for (bool more = true; more;) {
-    const std::size_t comma = list.find(',');
-    const std::string_view piece = list.substr(0, comma);
-    const bool begins_board = is_known_scheme(piece.substr(0, piece.find(':')));
-    if (!first.empty() && begins_board) {
-      return first;
-    }
-    first += first.empty() ? "" : ",";
-    first += piece;
-    more = comma != std::string_view::npos;
-    list.remove_prefix(more ? comma + 1 : list.size());
+Result<std::string> first_board(std::string_view list) {
+  if (Status good = check_board_list(list); !good) {
+    return std::move(good).error();
   }
-  return first;
+  return first_board_of(list);
 }
 
 /// The backend looks for the plugin beside the driver, which is not where this program lies once installed.

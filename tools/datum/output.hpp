@@ -22,6 +22,9 @@ int tell_failure(const Error& error, bool json);
 /// Prints `object`, indented, on standard output. Text that is not UTF-8 is mended.
 void print_json(const nlohmann::ordered_json& object);
 
+/// `text` as one word of a POSIX shell.
+[[nodiscard]] std::string shell_word(const std::string& text);
+
 /// "1.5 GiB", "64 KiB", "17 bytes": exact where the unit divides it, else with one decimal.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 

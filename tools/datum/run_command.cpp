@@ -4,7 +4,10 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +39,7 @@ struct RunChoice {
   std::vector<std::string> program;
 };
 
-/// The boards that the program gets; empty: the bound cards.
+/// The boards that the program gets; empty: the bound cards. Which they are is told where nobody chose.
 std::string boards_of(const RunChoice& choice) {
   if (!choice.board.empty()) {
     return choice.board;
@@ -44,11 +47,44 @@ std::string boards_of(const RunChoice& choice) {
   if (const char* const boards = std::getenv(board_variable); boards != nullptr && *boards != '\0') {
     return boards;
   }
-  return default_boards().empty() ? default_board : std::string{};
+  const std::vector<std::string> cards = default_boards();
+  if (!cards.empty()) {
+    fmt::print(stderr, "datum: no board is named; the program gets the bound cards: {}\n",
+               fmt::join(cards, ", "));
+    return {};
+  }
+  fmt::print(stderr,
+             "datum: no board is named and no card is bound; the program gets a simulated board, {} (--board "
+             "names another)\n",
+             default_board);
+  return default_board;
 }
 
 /// The program may run in another folder than the one in which the file was named.
 std::string absolute(const std::string& file) { return std::filesystem::absolute(file).string(); }
+
+/// A mistake in the name of what is to be written is told before the work and not after it.
+Status check_output(const char* option, const std::string& file) {
+  const auto refusal = [&](const std::string& sentence, const char* hint) {
+    return make_error(ErrorCode::invalid_argument, fmt::format("{}: {}", option, sentence), hint);
+  };
+  const std::filesystem::path path = absolute(file);
+  const std::string folder = path.parent_path().string();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    return refusal(fmt::format("there is no folder '{}' for '{}'", shown_text(folder), shown_text(file)),
+                   "make the folder, or name a file in one that there is");
+  }
+  if (std::filesystem::is_directory(path, ignored)) {
+    return refusal(fmt::format("'{}' is a folder, not a file", shown_text(file)), "name a file in it");
+  }
+  const bool there = std::filesystem::exists(path, ignored);
+  if (::access(there ? path.c_str() : folder.c_str(), W_OK) != 0) {
+    return refusal(fmt::format("'{}' cannot be written: {}", shown_text(file), std::strerror(errno)),
+                   "name a file that you may write");
+  }
+  return {};
+}
 
 Status set_drivers() {
   const auto own = driver_beside_program();
@@ -85,6 +121,12 @@ Status set_waveform(const std::string& boards, const std::string& file) {
 
 /// Becomes the program; returns only when that fails.
 int become_program(const RunChoice& choice) {
+  for (const auto& [option, file] :
+       {std::pair{"--trace", choice.trace}, std::pair{"--waveform", choice.waveform}}) {
+    if (Status good = file.empty() ? Status{} : check_output(option, file); !good) {
+      return tell_failure(good.error(), false);
+    }
+  }
   const std::string boards = boards_of(choice);
   if (Status set = set_drivers(); !set) {
     return tell_failure(set.error(), false);

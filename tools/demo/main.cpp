@@ -2,6 +2,7 @@
 // the environment that makes the loader pick Datum and Datum pick a board.
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
                "Exit status: 0 every byte came back, 1 it did not, 2 it could not be tried.\n");
     return argc == 2 ? EXIT_SUCCESS : exit_usage;
   }
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // who watches through a pipe sees each step as it ends
   try {
     const std::vector<std::byte> file = read_file(argv[1]);
     const datum::demo::Session session;

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/board/pci_domains.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "vfio_backend/user/limits.hpp"
@@ -24,7 +25,6 @@ namespace datum::vfio_user {
 
 namespace {
 
-constexpr std::uint32_t served_domain = 0xda71;  // boards simulated in this process have 0xda70
 constexpr std::uint32_t message_table_bar = 4;
 constexpr unsigned default_iova_bits = 39;
 
@@ -166,7 +166,7 @@ Status UserFunction::describe() {
   }
   info_.address = address_;
   info_.name = fmt::format("{} served at {}", server_.board ? server_.board->name : "board", path_);
-  info_.pci = {served_domain, 0, next_device_number(), 0};
+  info_.pci = {board::served_domain, 0, next_device_number(), 0};
   info_.vendor_id = static_cast<std::uint16_t>(*ids);
   info_.device_id = static_cast<std::uint16_t>(*ids >> 16U);
   info_.vectors = interrupts_->vectors();

@@ -23,6 +23,11 @@ std::string refused(std::string_view address, std::string_view defaults = {}) {
   return options.error().message;
 }
 
+std::string hint_of(std::string_view address) {
+  const auto options = parse_board_address(address, {});
+  return options ? std::string("it is taken") : options.error().hint;
+}
+
 bool mentions(const std::string& text, std::initializer_list<std::string_view> words) {
   for (const auto word : words) {
     if (text.find(word) == std::string::npos) {
@@ -116,9 +121,31 @@ TEST(BoardAddress, with_a_number_out_of_range_or_with_junk_behind_it_is_refused)
 
 TEST(BoardAddress, with_an_unknown_option_or_a_value_too_many_is_refused) {
   EXPECT_TRUE(mentions(refused("model:speed=9"), {"speed=9", "no such option", "memory", "seed"}));
-  EXPECT_TRUE(mentions(refused("model:,"), {"no such option"}));
   EXPECT_TRUE(mentions(refused("model:step=1"), {"step=1", "no value"}));
   EXPECT_TRUE(mentions(refused("rtl:trace"), {"trace", "file"}));
+}
+
+TEST(BoardAddress, with_an_empty_entry_is_refused) {
+  for (const auto* const address : {"model:,", "model:step,", "model:,step", "rtl:seed=1,,step"}) {
+    EXPECT_TRUE(mentions(refused(address), {"empty entry", "a comma too many"})) << address;
+  }
+  EXPECT_TRUE(mentions(refused("model:", "memory=16M,"), {"DATUM_SIM_OPTIONS", "empty entry"}));
+}
+
+TEST(BoardAddress, with_an_option_that_is_named_twice_is_refused) {
+  EXPECT_TRUE(mentions(refused("model:memory=16M,memory=32M"), {"memory=32M", "named twice"}));
+  EXPECT_TRUE(mentions(refused("model:step,seed=1,step"), {"'step'", "named twice"}));
+  EXPECT_TRUE(mentions(refused("model:", "seed=1,seed=1"), {"DATUM_SIM_OPTIONS", "seed=1", "named twice"}));
+}
+
+TEST(BoardAddress, with_a_suffix_that_is_none_is_refused_and_told_what_was_meant) {
+  for (const auto* const value : {"16m", "16MB", "16MiB", "16Mi", "16mb"}) {
+    EXPECT_EQ(hint_of(std::string("model:memory=") + value), "the suffixes are K, M and G: memory=16M")
+        << value;
+  }
+  EXPECT_EQ(hint_of("model:window=8k"), "the suffixes are K, M and G: window=8K");
+  EXPECT_EQ(hint_of("model:memory=3M"), "docs/simulation.md lists the options") << "the suffix is right";
+  EXPECT_EQ(hint_of("model:memory=b"), "docs/simulation.md lists the options");
 }
 
 TEST(BoardAddress, with_control_characters_or_without_end_is_repeated_as_a_terminal_can_bear_it) {

@@ -109,15 +109,6 @@ TEST_F(ToolDoctor, given_a_restricted_ptrace_when_it_is_checked_then_it_passes_w
   EXPECT_TRUE(has(check.finding, "ptrace_scope is 3")) << check.finding;
 }
 
-TEST(ToolDoctorBoard, given_a_list_of_boards_when_the_first_is_asked_for_then_it_keeps_its_options) {
-  EXPECT_EQ(tool::first_board(""), "");
-  EXPECT_EQ(tool::first_board("rtl"), "rtl");
-  EXPECT_EQ(tool::first_board("vfio:0000:03:00.0,iommufd"), "vfio:0000:03:00.0,iommufd");
-  EXPECT_EQ(tool::first_board("vfio:03:00.0,container, vfio:04:00.0"), "vfio:03:00.0,container");
-  EXPECT_EQ(tool::first_board("rtl:seed=7,memory=16M,model,step"), "rtl:seed=7,memory=16M");
-  EXPECT_EQ(tool::first_board("model:,"), "model:");
-}
-
 TEST(ToolDoctorChild, given_devices_when_the_child_is_judged_then_both_checks_pass_and_name_them) {
   const auto checks =
       tool::judge_child(ended(0, R"({"devices": [{"name": "Board A"}, {"name": "B"}]})"), good_list);
@@ -142,7 +133,18 @@ TEST(ToolDoctorChild, given_a_driver_that_declines_when_the_child_is_judged_then
   EXPECT_EQ(checks[0].outcome, CheckOutcome::passed);
   EXPECT_EQ(checks[1].outcome, CheckOutcome::failed);
   EXPECT_EQ(checks[1].finding, "no board is bound");
-  EXPECT_FALSE(checks[1].cure.empty());
+  EXPECT_TRUE(has(checks[1].cure, "export DATUM_BOARDS=rtl:")) << checks[1].cure;
+}
+
+TEST(ToolDoctorChild,
+     given_boards_that_do_not_open_when_the_child_is_judged_then_the_cure_is_to_name_others) {
+  const ChildEnd declined = ended(2, "{}", "datum: unknown scheme\n");
+  const std::string bogus = tool::judge_child(declined, good_list, "bogus:")[1].cure;
+  EXPECT_TRUE(has(bogus, "in place of 'bogus:' name a board that there is: rtl: or model:")) << bogus;
+  EXPECT_FALSE(has(bogus, "checks above")) << bogus;
+  const std::string card = tool::judge_child(declined, good_list, "vfio:0000:03:00.0")[1].cure;
+  EXPECT_TRUE(has(card, "mend what the checks above say of the card, or in place of 'vfio:0000:03:00.0'"))
+      << card;
 }
 
 TEST(ToolDoctorChild, given_a_silent_failure_when_the_child_is_judged_then_the_driver_was_not_found) {

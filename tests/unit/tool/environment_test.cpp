@@ -21,6 +21,12 @@ TEST(ToolEnvironment, given_an_empty_entry_when_it_is_checked_then_it_is_refused
   }
 }
 
+TEST(ToolOutput, given_text_when_it_is_to_be_a_word_then_the_shell_reads_it_as_it_is) {
+  EXPECT_EQ(tool::shell_word("/x/a.so,b.so"), "/x/a.so,b.so");
+  EXPECT_EQ(tool::shell_word(""), "''");
+  EXPECT_EQ(tool::shell_word("it's $HOME"), "'it'\\''s $HOME'");
+}
+
 TEST(ToolOutput, given_sizes_when_they_are_told_then_the_unit_fits) {
   EXPECT_EQ(tool::bytes_text(0), "0 bytes");
   EXPECT_EQ(tool::bytes_text(1023), "1023 bytes");
