@@ -171,6 +171,20 @@ ze_result_t fill_sub_allocations(const std::optional<Allocation>& allocation, vo
   });
 }
 
+/// All of the chain, or nothing of it.
+ze_result_t fill_extensions(Context& context, const std::optional<Allocation>& allocation, void* chain) {
+  if (allocation) {
+    if (const ze_result_t code = fill_exports(context, allocation->id, chain, false);
+        code != ZE_RESULT_SUCCESS) {
+      return code;
+    }
+  }
+  if (const ze_result_t code = fill_sub_allocations(allocation, chain); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
+  return allocation ? fill_exports(context, allocation->id, chain, true) : ZE_RESULT_SUCCESS;
+}
+
 }  // namespace
 
 ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_alloc_desc_t* device_desc,
@@ -308,20 +322,12 @@ ze_result_t zeMemGetAllocProperties(ze_context_handle_t hContext, const void* pt
     return refuse_null_pointer("pMemAllocProperties");
   }
   const std::optional<Allocation> allocation = context->find(ptr);
-  void* const chain = pMemAllocProperties->stype == ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES
-                          ? pMemAllocProperties->pNext
-                          : nullptr;
-  if (allocation) {
-    if (const ze_result_t code = fill_exports(*context, allocation->id, chain, false);
+  if (pMemAllocProperties->stype == ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES &&
+      pMemAllocProperties->pNext != nullptr) {
+    if (const ze_result_t code = fill_extensions(*context, allocation, pMemAllocProperties->pNext);
         code != ZE_RESULT_SUCCESS) {
       return code;
     }
-  }
-  if (const ze_result_t code = fill_sub_allocations(allocation, chain); code != ZE_RESULT_SUCCESS) {
-    return code;
-  }
-  if (allocation) {
-    static_cast<void>(fill_exports(*context, allocation->id, chain, true));
   }
   if (!allocation) {
     pMemAllocProperties->type = ZE_MEMORY_TYPE_UNKNOWN;

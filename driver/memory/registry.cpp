@@ -53,6 +53,12 @@ struct Registry::Impl {
   std::size_t record_count = 0;  // but for those of leaves
   IdleRecords idle_records;      // long enough unchanged for a reader that is late
 
+  struct Place {
+    std::uintptr_t entry = empty;  ///< without a leaf: what covers the page, or empty
+    Leaf* leaf = nullptr;
+  };
+
+  [[nodiscard]] Place place_of(std::uintptr_t address) const noexcept;
   [[nodiscard]] std::uintptr_t entry_for(std::uintptr_t address) const noexcept;
   [[nodiscard]] Leaf* leaf_for(std::uintptr_t address) const noexcept;
   [[nodiscard]] Record* make_record(const Allocation& allocation);
@@ -89,7 +95,7 @@ bool insert_page(Leaf& leaf, const Allocation& allocation) noexcept {
   if (!entry.compare_exchange_strong(nobody, claimed, std::memory_order_acquire, std::memory_order_relaxed)) {
     return false;
   }
-  record.write(allocation);
+  record.write(allocation, Record::in_force);
   entry.store(tagged(&record), std::memory_order_release);
   return true;
 }
@@ -120,42 +126,38 @@ std::optional<Allocation> take_page(Entry& entry, Record& record, const Claim& c
     return std::nullopt;
   }
   const bool ours = record.read(allocation) && claim.covers(allocation);
+  if (ours) {
+    record.end();
+  }
   entry.store(ours ? empty : tagged(&record), std::memory_order_release);
   return ours ? std::optional(allocation) : std::nullopt;
 }
 
 }  // namespace
 
-std::uintptr_t Registry::Impl::entry_for(std::uintptr_t address) const noexcept {
+inline Registry::Impl::Place Registry::Impl::place_of(std::uintptr_t address) const noexcept {
   if (address >= end_of_addresses) {
-    return empty;
+    return {};
   }
-  const Node* node = &root;
-  for (unsigned level = levels - 1; level > 0; --level) {
-    const std::uintptr_t entry = node->entries[slot_of(address, level)].load(std::memory_order_acquire);
-    if (entry == empty || is_record(entry)) {
-      return entry;
-    }
-    node = as_node(entry);
-  }
-  const auto& leaf = static_cast<const Leaf&>(*node);
-  __builtin_prefetch(&leaf.record(address));  // most often the one that the entry leads to
-  return leaf.entry(address).load(std::memory_order_acquire);
-}
-
-/// Null: it is not there, or a record above covers its range.
-Leaf* Registry::Impl::leaf_for(std::uintptr_t address) const noexcept {
   const Node* node = &root;
   std::uintptr_t entry = empty;
   for (unsigned level = levels - 1; level > 0; --level) {
     entry = node->entries[slot_of(address, level)].load(std::memory_order_acquire);
     if (entry == empty || is_record(entry)) {
-      return nullptr;
+      return {entry, nullptr};
     }
     node = as_node(entry);
   }
-  return static_cast<Leaf*>(as_node(entry));
+  return {empty, static_cast<Leaf*>(as_node(entry))};
 }
+
+std::uintptr_t Registry::Impl::entry_for(std::uintptr_t address) const noexcept {
+  const Place place = place_of(address);
+  return place.leaf != nullptr ? place.leaf->entry(address).load(std::memory_order_acquire) : place.entry;
+}
+
+/// Null: it is not there, or a record above covers its range.
+Leaf* Registry::Impl::leaf_for(std::uintptr_t address) const noexcept { return place_of(address).leaf; }
 
 /// A record of `allocation`, for nobody to see yet.
 Record* Registry::Impl::make_record(const Allocation& allocation) {
@@ -167,7 +169,7 @@ Record* Registry::Impl::make_record(const Allocation& allocation) {
     record = memory.make<Record>();
     ++record_count;
   }
-  record->write(allocation);
+  record->write(allocation, 0);
   return record;
 }
 
@@ -307,10 +309,17 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
 }
 
 std::optional<Allocation> Registry::find(std::uintptr_t address) const noexcept {
-  const std::uintptr_t entry = impl_->entry_for(address);
-  std::optional<Allocation> found;
-  if (is_record(entry) &&
-      (!as_record(entry)->read(found.emplace()) || address - found->first_page() >= found->span_bytes())) {
+  std::optional<Allocation> found(std::in_place);
+  Impl::Place place = impl_->place_of(address);
+  if (place.leaf != nullptr) {
+    if (place.leaf->record(address).read_in_force(*found)) {
+      return found;
+    }
+    // Part of a larger allocation, or nobody's.
+    place.entry = place.leaf->entry(address).load(std::memory_order_acquire);
+  }
+  if (!is_record(place.entry) || !as_record(place.entry)->read(*found) ||
+      address - found->first_page() >= found->span_bytes()) {
     found.reset();
   }
   return found;

@@ -46,32 +46,56 @@ struct Node {
 
 inline constexpr std::size_t words = sizeof(Allocation) / sizeof(std::uint64_t);
 
-/// A copy of an allocation that readers check for changes: `version` is odd while it is written. Records are
-/// used again and never given back.
+/// A copy of an allocation that readers check for changes: `version` counts the writes, and is marked while
+/// one is under way. Records are used again and never given back. That of a page says by itself whether it is
+/// in force, so that its cache line is all that a look-up of the page needs.
 struct alignas(64) Record {
+  static constexpr std::uint64_t being_written = 1;
+  static constexpr std::uint64_t in_force = 2;
+  static constexpr std::uint64_t marks = being_written | in_force;
+  static constexpr std::uint64_t one_write = 4;
+
   std::atomic<std::uint64_t> version{0};
   std::array<std::atomic<std::uint64_t>, words> content{};
 
-  void write(const Allocation& allocation) noexcept {
+  /// By one thread at a time. `mark` is in_force for the record of a page, else 0.
+  void write(const Allocation& allocation, std::uint64_t mark) noexcept {
     std::array<std::uint64_t, words> raw;
     std::memcpy(raw.data(), &allocation, sizeof(allocation));
-    const std::uint64_t before = version.load(std::memory_order_relaxed);
-    version.store(before + 1, std::memory_order_relaxed);
+    const std::uint64_t next = (version.load(std::memory_order_relaxed) & ~marks) + one_write;
+    version.store(next | being_written, std::memory_order_relaxed);
     for (std::size_t word = 0; word < words; ++word) {
-      content[word].store(raw[word], std::memory_order_release);  // not before the version turned odd
+      content[word].store(raw[word], std::memory_order_release);  // not before the version was marked
     }
-    version.store(before + 2, std::memory_order_release);
+    version.store(next | mark, std::memory_order_release);
   }
 
-  /// Word by word to where it is wanted: a copy on the way, in larger units, would wait for the stores.
+  /// By whom a write would be allowed.
+  void end() noexcept {
+    version.store(version.load(std::memory_order_relaxed) & ~marks, std::memory_order_release);
+  }
+
+  /// false: it is being written, or was meanwhile.
   [[nodiscard]] bool read(Allocation& allocation) const noexcept {
-    auto* const to = reinterpret_cast<std::byte*>(&allocation);
     const std::uint64_t before = version.load(std::memory_order_acquire);
+    return copy_to(allocation, before) && (before & being_written) == 0;
+  }
+
+  /// false: it is not in force, or did not stay so meanwhile.
+  [[nodiscard]] bool read_in_force(Allocation& allocation) const noexcept {
+    const std::uint64_t before = version.load(std::memory_order_acquire);
+    return (before & marks) == in_force && copy_to(allocation, before);
+  }
+
+ private:
+  /// Word by word to where it is wanted: a copy on the way, in larger units, would wait for the stores.
+  [[nodiscard]] bool copy_to(Allocation& allocation, std::uint64_t before) const noexcept {
+    auto* const to = reinterpret_cast<std::byte*>(&allocation);
     for (std::size_t word = 0; word < words; ++word) {
       const std::uint64_t raw = content[word].load(std::memory_order_acquire);
       std::memcpy(to + word * sizeof(raw), &raw, sizeof(raw));
     }
-    return before % 2 == 0 && version.load(std::memory_order_relaxed) == before;
+    return version.load(std::memory_order_relaxed) == before;
   }
 };
 
@@ -124,7 +148,7 @@ inline Record* as_record(std::uintptr_t entry) noexcept {
 inline Node* as_node(std::uintptr_t entry) noexcept { return reinterpret_cast<Node*>(entry); }
 
 /// The node of level 0, with a record for each of its pages: an allocation of one page needs no other, and
-/// whoever looks it up can fetch both at once.
+/// whoever looks it up no entry. The entries say whose the pages are to those who take and give them.
 struct Leaf : Node {
   std::array<Record, fan_out> records{};
 

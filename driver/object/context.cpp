@@ -147,11 +147,10 @@ std::optional<Allocation> Context::find(const void* pointer) const noexcept {
   std::optional<Allocation> allocation = driver_.registry().find(address);
   if (allocation && (allocation->context != this || !allocation->covers(address))) {
     allocation.reset();
+  } else if (allocation && allocation->kind == AllocationKind::virtual_reservation) {
+    allocation = virtual_space_->find(address);
   }
-  if (allocation && allocation->kind == AllocationKind::virtual_reservation) {
-    return virtual_space_->find(address);
-  }
-  return allocation;
+  return allocation;  // the one place: so it is made where the caller wants it
 }
 
 Context& Context::reaching(const Device& device, const void* pointer) noexcept {

@@ -73,6 +73,22 @@ TEST(Registry, given_a_small_range_was_there_when_a_large_one_takes_its_place_th
   }
 }
 
+TEST(Registry, given_a_page_that_is_alone_and_part_of_a_larger_one_by_turns_then_it_is_found_as_what_it_is) {
+  Registry registry;
+  for (std::uint64_t id = 1; id < 9; id += 2) {
+    ASSERT_TRUE(registry.insert(allocation_at(somewhere + 4096, 4096, id)).ok());
+    EXPECT_EQ(registry.find(somewhere + 4096 + 17)->id, id);
+    EXPECT_FALSE(registry.find(somewhere).has_value());
+    ASSERT_TRUE(registry.erase(somewhere + 4096, context_of(1)).has_value());
+    EXPECT_FALSE(registry.find(somewhere + 4096).has_value());
+    ASSERT_TRUE(registry.insert(allocation_at(somewhere, 3 * 4096, id + 1)).ok());
+    EXPECT_EQ(registry.find(somewhere + 4096)->id, id + 1);
+    EXPECT_FALSE(registry.erase(somewhere + 4096, context_of(1)).has_value());
+    ASSERT_TRUE(registry.erase(somewhere, context_of(1)).has_value());
+    EXPECT_FALSE(registry.find(somewhere + 4096).has_value());
+  }
+}
+
 TEST(Registry, given_an_interior_pointer_or_another_owner_when_erasing_then_nothing_is_erased) {
   Registry registry;
   ASSERT_TRUE(registry.insert(allocation_at(somewhere, 8192)).ok());
