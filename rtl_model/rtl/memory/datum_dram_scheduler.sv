@@ -7,6 +7,7 @@ module datum_dram_scheduler
   parameter int unsigned BatchBeats = 64,       // of one direction while the other one waits
   parameter int unsigned HighWatermark = 64,    // waiting writes that end a batch of reads
   parameter int unsigned IdleCycles = 4,        // without a read before writes have their turn
+  parameter int unsigned PatienceBeats = 256,   // reads served while any write waits, before writes have their turn
   parameter int unsigned WantedBeats = 16,      // reads served before writes that somebody waits for have their turn
   parameter int unsigned PrepareBeats = 12,     // before the end of a batch, in which rows are opened for the next one
   parameter int unsigned RefreshBatch = 2       // refreshes due before traffic is interrupted for them
@@ -57,6 +58,7 @@ module datum_dram_scheduler
   logic [11:0]          wait_q;
   logic                 write_mode_q;
   logic [7:0]           served_q;
+  logic [8:0]           patience_q;
   logic [3:0]           idle_q;
   logic [BankCount-1:0] open_q;
   logic [RowWidth-1:0]  row_q[BankCount];
@@ -88,7 +90,8 @@ module datum_dram_scheduler
 
   // The other direction may open rows in banks that this one does not want, when its turn is near.
   assign prepare = now_has == '0
-                   || (served_q >= 8'(BatchBeats - PrepareBeats) && (write_mode_q || write_count_i >= (SlotWidth + 1)'(HighWatermark)));
+                   || (served_q >= 8'(BatchBeats - PrepareBeats) && (write_mode_q || write_count_i >= (SlotWidth + 1)'(HighWatermark)))
+                   || patience_q >= 9'(PatienceBeats - PrepareBeats);
   assign wanted     = now_has | (prepare ? next_has : '0);
   assign wanted_hit = (now_has & now_hit) | (~now_has & next_hit);
 
@@ -154,7 +157,7 @@ module datum_dram_scheduler
       turn = read_count_i != '0 && (write_count_i == '0 || served_q >= 8'(BatchBeats));
     end else begin
       turn = write_count_i != '0
-             && ((read_count_i == '0 && idle_q >= 4'(IdleCycles))
+             && ((read_count_i == '0 && idle_q >= 4'(IdleCycles)) || patience_q >= 9'(PatienceBeats)
                  || (write_wanted_i && (read_count_i == '0 || served_q >= 8'(WantedBeats)))
                  || (write_count_i >= (SlotWidth + 1)'(HighWatermark) && (served_q >= 8'(BatchBeats) || read_count_i == '0)));
     end
@@ -165,6 +168,7 @@ module datum_dram_scheduler
       write_mode_q <= 1'b0;
       served_q     <= '0;
       idle_q       <= '0;
+      patience_q   <= '0;
     end else begin
       if (turn) begin
         write_mode_q <= !write_mode_q;
@@ -172,6 +176,8 @@ module datum_dram_scheduler
       end else if (column_any && served_q < 8'(BatchBeats)) begin
         served_q <= served_q + 1'b1;
       end
+      if (write_mode_q || write_count_i == '0) patience_q <= '0;
+      else if (column_any && patience_q < 9'(PatienceBeats)) patience_q <= patience_q + 1'b1;
       if (write_mode_q || read_count_i != '0) idle_q <= '0;
       else if (idle_q < 4'(IdleCycles)) idle_q <= idle_q + 1'b1;
     end
