@@ -8,8 +8,8 @@ option(DATUM_PRECOMPILED_HEADERS "Compile what most sources include once: half t
 
 option(DATUM_UNITY_BUILD "Compile the sources of a target together, sixteen at a time: half the time for a whole build" OFF)
 
-# The order is that of dependence: a folder may link targets of those before it.
-set(DATUM_FOLDERS "include;vfio_user;rtl_model;sim;vfio_backend;driver;tools;tests" CACHE STRING "Folders to build, those that are needed first")
+# Folders to build. The order is that of dependence: a folder may link targets of those before it.
+set(DATUM_FOLDERS include vfio_user rtl_model sim vfio_backend driver cosim tools tests)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Kind of build" FORCE)

@@ -22,17 +22,18 @@ ALLOWED = {
     "sim": ["include", "vfio_user", "rtl_model/verilated_runtime"],
     "rtl_model/verilated_runtime": [],
     "rtl_model/bench": ["include"],
+    "cosim": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench", "vfio_backend"],
-    "tools/datum": ["tools", "include", "vfio_backend", "driver/device"],
-    "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "tools"],
+    "tools/datum": ["tools", "include", "vfio_backend", "driver/device", "cosim"],
+    "tests": ["include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model/verilated_runtime", "rtl_model/bench", "cosim", "tools"],
 }
 
 # The one place where the driver learns which backends are linked into it.
 EXCEPTIONS = {"driver/device/backend_table.cpp": ["vfio_backend"]}
 
 SOURCE_SUFFIXES = {".cpp", ".hpp", ".h", ".c", ".cc", ".hh", ".inc"}
-TOP_FOLDERS = ("include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model", "tools", "tests")
+TOP_FOLDERS = ("include", "driver", "vfio_user", "vfio_backend", "sim", "rtl_model", "cosim", "tools", "tests")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 # What Verilator writes goes by these names and lies in the build folder.
 VERILATED = re.compile(r"^(V[A-Za-z0-9_]+|verilated\w*)\.h$")

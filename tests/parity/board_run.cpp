@@ -12,6 +12,7 @@
 namespace datum::parity {
 namespace {
 
+using namespace cosim;
 using namespace test;
 
 constexpr std::uint64_t patience_ns = 60'000'000'000;

@@ -6,18 +6,18 @@
 
 #include <level_zero/ze_api.h>
 
-#include "tests/parity/program.hpp"
+#include "cosim/program.hpp"
 
 namespace datum::parity {
 
 /// Memory after the program, or the call that failed.
 struct BoardOutcome {
-  Memory memory;
+  cosim::Memory memory;
   std::string failure;  ///< empty: none
 };
 
 /// Runs the program on `device` in a context of its own.
-[[nodiscard]] BoardOutcome run_on_board(const Program& program, ze_driver_handle_t driver,
+[[nodiscard]] BoardOutcome run_on_board(const cosim::Program& program, ze_driver_handle_t driver,
                                         ze_device_handle_t device);
 
 }  // namespace datum::parity

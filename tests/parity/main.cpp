@@ -8,16 +8,17 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "cosim/program.hpp"
+#include "cosim/shrink.hpp"
 #include "tests/parity/board_run.hpp"
-#include "tests/parity/program.hpp"
 #include "tests/support/result_text.hpp"
 #include "tests/support/test_run.hpp"
 
 namespace {
 
 using namespace datum;
-using parity::Memory;
-using parity::Program;
+using cosim::Memory;
+using cosim::Program;
 
 struct Boards {
   ze_driver_handle_t driver = nullptr;
@@ -58,30 +59,28 @@ Boards open_boards() {
 
 /// The first difference, in words; empty: none. With the last operation that wrote there.
 std::string difference(const Program& program, const Memory& expected, const Memory& found) {
-  for (unsigned buffer = 0; buffer < expected.size(); ++buffer) {
-    for (std::uint64_t at = 0; at < expected[buffer].size(); ++at) {
-      if (expected[buffer][at] == found[buffer][at]) {
-        continue;
-      }
-      std::string text = fmt::format("buffer {} + {}: expected 0x{:02x}, found 0x{:02x}", buffer, at,
-                                     expected[buffer][at], found[buffer][at]);
-      for (unsigned limit = static_cast<unsigned>(program.operations.size()); limit > 0; --limit) {
-        const Memory before = run_on_host(parity::make_program(program.seed, limit));
-        if (before[buffer][at] != expected[buffer][at]) {
-          return text + fmt::format("; last changed by\n  {}", describe(program, limit));
-        }
-      }
-      return text;
+  const auto different = cosim::first_difference(expected, found);
+  if (!different) {
+    return {};
+  }
+  const auto [buffer, at] = different->spot;
+  const std::string text = fmt::format("buffer {} + {}: expected 0x{:02x}, found 0x{:02x}", buffer, at,
+                                       different->expected, different->found);
+  for (unsigned limit = static_cast<unsigned>(program.operations.size()); limit > 0; --limit) {
+    const Memory before = limit == 1 ? cosim::initial_memory(program)
+                                     : run_on_host(cosim::make_program(program.seed, limit - 1));
+    if (before[buffer][at] != expected[buffer][at]) {
+      return text + fmt::format("; last changed by\n  {}", describe(program, limit - 1));
     }
   }
-  return {};
+  return text;
 }
 
 /// Why the program fails on one of the boards; empty: it does not.
 std::string failure_of(const Program& program, const Boards& boards) {
   const Memory expected = run_on_host(program);
   for (std::size_t board = 0; board < boards.devices.size(); ++board) {
-    const parity::BoardOutcome outcome = run_on_board(program, boards.driver, boards.devices[board]);
+    const parity::BoardOutcome outcome = parity::run_on_board(program, boards.driver, boards.devices[board]);
     const std::string what =
         outcome.failure.empty() ? difference(program, expected, outcome.memory) : outcome.failure;
     if (!what.empty()) {
@@ -89,16 +88,6 @@ std::string failure_of(const Program& program, const Boards& boards) {
     }
   }
   return {};
-}
-
-/// The smallest number of leading operations with which the program still fails.
-unsigned shrink(const Program& program, const Boards& boards) {
-  for (unsigned limit = 1; limit < program.operations.size(); ++limit) {
-    if (!failure_of(parity::make_program(program.seed, limit), boards).empty()) {
-      return limit;
-    }
-  }
-  return static_cast<unsigned>(program.operations.size());
 }
 
 unsigned programs_by_effort() {
@@ -132,13 +121,14 @@ int main(int argument_count, char** arguments) {
   const auto start = std::chrono::steady_clock::now();
   std::size_t done = 0;
   for (unsigned index = 0; index < programs; ++index) {
-    const Program program = parity::make_program(seed + index, operations);
+    const Program program = cosim::make_program(seed + index, operations);
     if (print_programs) {
       fmt::print("{}", describe(program));
     }
     const std::string failure = failure_of(program, boards);
     if (!failure.empty()) {
-      const unsigned least = shrink(program, boards);
+      const unsigned least = cosim::shortest_beginning(
+          program, [&](const Program& shorter) { return !failure_of(shorter, boards).empty(); });
       fmt::print(stderr,
                  "datum_parity: program {} failed\n{}\nrepeat with: DATUM_BOARDS='{}' datum_parity --seed {} "
                  "--programs 1 --operations {} --print\n",

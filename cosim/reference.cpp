@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "tests/parity/program.hpp"
+#include "cosim/program.hpp"
 
-namespace datum::parity {
+namespace datum::cosim {
 namespace {
 
 void copy_box(std::vector<std::uint8_t>& to, const std::vector<std::uint8_t>& from,
@@ -20,26 +20,6 @@ void copy_box(std::vector<std::uint8_t>& to, const std::vector<std::uint8_t>& fr
       std::memmove(to.data() + at(operation.to, operation.to_box, y, z),
                    from.data() + at(operation.from, operation.from_box, y, z), operation.extent.width);
     }
-  }
-}
-
-void run_one(Memory& memory, const Operation& operation) {
-  std::vector<std::uint8_t>& to = memory[operation.to.buffer];
-  const std::vector<std::uint8_t>& from = memory[operation.from.buffer];
-  switch (operation.kind) {
-  case Kind::copy:
-    std::memmove(to.data() + operation.to.offset, from.data() + operation.from.offset, operation.bytes);
-    break;
-  case Kind::fill:
-    for (std::uint64_t i = 0; i < operation.bytes; ++i) {
-      to[operation.to.offset + i] = operation.value[i % operation.value.size()];
-    }
-    break;
-  case Kind::copy_region:
-    copy_box(to, from, operation);
-    break;
-  case Kind::barrier:
-    break;
   }
 }
 
@@ -66,13 +46,49 @@ std::string box_text(const Spot& spot, const Box& box) {
 
 }  // namespace
 
-Memory run_on_host(const Program& program) {
+void run_operation(Memory& memory, const Operation& operation) {
+  std::vector<std::uint8_t>& to = memory[operation.to.buffer];
+  const std::vector<std::uint8_t>& from = memory[operation.from.buffer];
+  switch (operation.kind) {
+  case Kind::copy:
+    std::memmove(to.data() + operation.to.offset, from.data() + operation.from.offset, operation.bytes);
+    break;
+  case Kind::fill:
+    for (std::uint64_t i = 0; i < operation.bytes; ++i) {
+      to[operation.to.offset + i] = operation.value[i % operation.value.size()];
+    }
+    break;
+  case Kind::copy_region:
+    copy_box(to, from, operation);
+    break;
+  case Kind::barrier:
+    break;
+  }
+}
+
+Memory initial_memory(const Program& program) {
   Memory memory;
   for (unsigned buffer = 0; buffer < program.buffers.size(); ++buffer) {
     memory.push_back(initial_bytes(program, buffer));
   }
+  return memory;
+}
+
+std::optional<Difference> first_difference(const Memory& expected, const Memory& found) {
+  for (unsigned buffer = 0; buffer < expected.size(); ++buffer) {
+    const auto [one, other] =
+        std::mismatch(expected[buffer].begin(), expected[buffer].end(), found[buffer].begin());
+    if (one != expected[buffer].end()) {
+      return Difference{{buffer, static_cast<std::uint64_t>(one - expected[buffer].begin())}, *one, *other};
+    }
+  }
+  return std::nullopt;
+}
+
+Memory run_on_host(const Program& program) {
+  Memory memory = initial_memory(program);
   for (const Operation& operation : program.operations) {
-    run_one(memory, operation);
+    run_operation(memory, operation);
   }
   return memory;
 }
@@ -120,4 +136,4 @@ std::string describe(const Program& program) {
   return text;
 }
 
-}  // namespace datum::parity
+}  // namespace datum::cosim

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-namespace datum::parity {
+namespace datum::cosim {
 
 /// Where a buffer lives. `system` is memory of the C library.
 enum class Place : std::uint8_t { device, onchip, host, shared, system };
@@ -69,6 +70,10 @@ struct Program {
 /// The program of a seed; always the same one. `limit` keeps the first operations only (0: all).
 [[nodiscard]] Program make_program(std::uint64_t seed, unsigned limit = 0);
 
+/// Whether all operations that touch a byte of which one is written are kept apart, as they are in every
+/// program of make_program; a program that was made shorter may have lost that.
+[[nodiscard]] bool is_ordered(const Program& program);
+
 /// First bytes of a buffer before the program runs.
 [[nodiscard]] std::vector<std::uint8_t> initial_bytes(const Program& program, unsigned buffer);
 
@@ -79,5 +84,17 @@ struct Program {
 /// What memory must hold in the end: the operations one after the other on the host. [buffer][byte]
 using Memory = std::vector<std::vector<std::uint8_t>>;
 [[nodiscard]] Memory run_on_host(const Program& program);
+[[nodiscard]] Memory initial_memory(const Program& program);
+/// One operation of it.
+void run_operation(Memory& memory, const Operation& operation);
 
-}  // namespace datum::parity
+/// The first byte that differs.
+struct Difference {
+  Spot spot;
+  std::uint8_t expected = 0;
+  std::uint8_t found = 0;
+};
+
+[[nodiscard]] std::optional<Difference> first_difference(const Memory& expected, const Memory& found);
+
+}  // namespace datum::cosim

@@ -1,4 +1,4 @@
-#include "tests/support/board_driver.hpp"
+#include "cosim/board_driver.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <thread>
 
-namespace datum::test {
+namespace datum::cosim {
 
 namespace {
 
@@ -64,7 +64,7 @@ void HostBuffer::set_word(std::uint64_t offset, std::uint64_t value) noexcept {
   std::atomic_ref<std::uint64_t>(*at).store(value, std::memory_order_release);
 }
 
-TestRing::TestRing(BoardDriver& driver, unsigned number, unsigned size_log2, std::vector<unsigned> spaces)
+Ring::Ring(BoardDriver& driver, unsigned number, unsigned size_log2, std::vector<unsigned> spaces)
     : driver_(driver),
       number_(number),
       size_log2_(size_log2),
@@ -76,9 +76,9 @@ TestRing::TestRing(BoardDriver& driver, unsigned number, unsigned size_log2, std
   enable();
 }
 
-TestRing::~TestRing() { disable(); }
+Ring::~Ring() { disable(); }
 
-void TestRing::configure() {
+void Ring::configure() {
   auto& registers = driver_.registers();
   std::uint64_t spaces = 0;
   for (std::size_t slot = 0; slot < spaces_.size(); ++slot) {
@@ -90,17 +90,17 @@ void TestRing::configure() {
   registers.write32(hw::ring_size_log2(number_), size_log2_);
 }
 
-void TestRing::enable() {
+void Ring::enable() {
   tail_ = 0;
   driver_.registers().write32(hw::ring_control(number_), 1);
 }
 
-void TestRing::disable() {
+void Ring::disable() {
   driver_.registers().write32(hw::ring_control(number_), 0);
   static_cast<void>(wait_for_state(hw::RingState::disabled));
 }
 
-std::uint32_t TestRing::push(hw::Descriptor descriptor) {
+std::uint32_t Ring::push(hw::Descriptor descriptor) {
   const auto sequence = next_sequence_++;
   descriptor.set_sequence(sequence);
   const auto slot = (tail_ % slots_) * sizeof descriptor;
@@ -111,16 +111,16 @@ std::uint32_t TestRing::push(hw::Descriptor descriptor) {
   return sequence;
 }
 
-void TestRing::ring_doorbell() { driver_.registers().write32(hw::ring_tail(number_), tail_); }
+void Ring::ring_doorbell() { driver_.registers().write32(hw::ring_tail(number_), tail_); }
 
-std::uint32_t TestRing::submit(hw::Descriptor descriptor) {
+std::uint32_t Ring::submit(hw::Descriptor descriptor) {
   descriptor.set_flag_complete(true);
   const auto sequence = push(descriptor);
   ring_doorbell();
   return sequence;
 }
 
-hw::CompletionRecord TestRing::record() const noexcept {
+hw::CompletionRecord Ring::record() const noexcept {
   hw::CompletionRecord record;
   for (std::size_t word = 0; word < record.words.size(); ++word) {
     record.words[word] = memory_->word(record_offset() + word * sizeof(std::uint64_t));
@@ -128,30 +128,28 @@ hw::CompletionRecord TestRing::record() const noexcept {
   return record;
 }
 
-bool TestRing::wait_for(std::uint32_t sequence) {
+bool Ring::wait_for(std::uint32_t sequence) {
   return driver_.until([&] {
     return static_cast<std::int32_t>(record().sequence() - sequence) >= 0 ||
            state() == hw::RingState::faulted;
   });
 }
 
-bool TestRing::wait_for_state(hw::RingState wanted) {
+bool Ring::wait_for_state(hw::RingState wanted) {
   return driver_.until([&] { return state() == wanted; });
 }
 
-hw::RingState TestRing::state() {
+hw::RingState Ring::state() {
   return static_cast<hw::RingState>(driver_.registers().read32(hw::ring_state(number_)));
 }
 
-std::uint32_t TestRing::head() { return driver_.registers().read32(hw::ring_head(number_)); }
+std::uint32_t Ring::head() { return driver_.registers().read32(hw::ring_head(number_)); }
 
-hw::RingFaultInfoRegister TestRing::fault_info() {
+hw::RingFaultInfoRegister Ring::fault_info() {
   return {driver_.registers().read32(hw::ring_fault_info(number_))};
 }
 
-std::uint64_t TestRing::fault_address() {
-  return driver_.registers().read64(hw::ring_fault_address(number_));
-}
+std::uint64_t Ring::fault_address() { return driver_.registers().read64(hw::ring_fault_address(number_)); }
 
 BoardDriver::BoardDriver(board::PcieFunction& function)
     : function_(function), registers_(must_have(function, 0)), aperture_(must_have(function, 2)) {
@@ -333,4 +331,4 @@ hw::Descriptor timestamp_descriptor(unsigned space, std::uint64_t dst) {
       .set_size_code(3);
 }
 
-}  // namespace datum::test
+}  // namespace datum::cosim

@@ -3,14 +3,13 @@
 // prove.
 #include <algorithm>
 #include <array>
+#include <cstring>
 
-#include "tests/parity/program.hpp"
-#include "tests/support/pattern.hpp"
+#include "cosim/program.hpp"
+#include "cosim/random.hpp"
 
-namespace datum::parity {
+namespace datum::cosim {
 namespace {
-
-using test::Random;
 
 constexpr std::uint64_t largest_buffer_bytes = 12'000;
 constexpr std::uint64_t longest_copy_bytes = 3'000;
@@ -59,6 +58,28 @@ bool depends(const Operation& later, const Operation& earlier) {
   }
   return written(later).meets(written(earlier)) || written(later).meets(read(earlier)) ||
          read(later).meets(written(earlier));
+}
+
+/// Whether something makes `later` wait for the end of `earlier`, without the help of third ones.
+bool keeps_behind(const Program& program, unsigned earlier, unsigned later) {
+  const Operation& operation = program.operations[later];
+  if (std::find(operation.waits.begin(), operation.waits.end(), earlier) != operation.waits.end()) {
+    return true;
+  }
+  if (operation.queue != program.operations[earlier].queue) {
+    return false;
+  }
+  bool same_list = program.queues[operation.queue] == QueueKind::in_order_lists;
+  for (unsigned between = earlier + 1; between <= later; ++between) {
+    const Operation& other = program.operations[between];
+    if (other.queue == operation.queue) {
+      if (other.barrier_before || other.kind == Kind::barrier) {
+        return true;
+      }
+      same_list = same_list && !other.starts_list;
+    }
+  }
+  return same_list;
 }
 
 class Generator {
@@ -137,7 +158,7 @@ class Generator {
   void draw_fill(Operation& operation) {
     operation.kind = Kind::fill;
     const std::uint64_t pattern_bytes = std::uint64_t{1} << random_.below(5);
-    operation.value = test::pattern(pattern_bytes, random_.next());
+    operation.value = random_bytes(pattern_bytes, random_.next());
     operation.bytes = random_.below(longest_copy_bytes / pattern_bytes) * pattern_bytes;
     operation.to = draw_spot(operation.bytes);
     operation.to.offset -= operation.to.offset % pattern_bytes;
@@ -223,6 +244,28 @@ class Generator {
 
 }  // namespace
 
+std::vector<std::uint8_t> random_bytes(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint8_t> bytes(count);
+  Random random(seed * 0x100000001b3ULL + 0x51ULL);
+  for (std::size_t done = 0; done < count; done += sizeof(std::uint64_t)) {
+    const std::uint64_t word = random.next();
+    std::memcpy(bytes.data() + done, &word, std::min(sizeof word, count - done));
+  }
+  return bytes;
+}
+
+bool is_ordered(const Program& program) {
+  for (unsigned later = 0; later < program.operations.size(); ++later) {
+    for (unsigned earlier = 0; earlier < later; ++earlier) {
+      if (depends(program.operations[later], program.operations[earlier]) &&
+          !keeps_behind(program, earlier, later)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 Program make_program(std::uint64_t seed, unsigned limit) {
   Program program = Generator(seed).make();
   if (limit != 0 && limit < program.operations.size()) {
@@ -232,7 +275,7 @@ Program make_program(std::uint64_t seed, unsigned limit) {
 }
 
 std::vector<std::uint8_t> initial_bytes(const Program& program, unsigned buffer) {
-  return test::pattern(program.buffers[buffer].size_bytes, program.seed * 31 + buffer);
+  return random_bytes(program.buffers[buffer].size_bytes, program.seed * 31 + buffer);
 }
 
-}  // namespace datum::parity
+}  // namespace datum::cosim
