@@ -5,6 +5,7 @@ usage: own_board_test.py BUILD-FOLDER WORK-FOLDER
 The work folder is kept, so that the RTL is compiled again only when it has changed.
 """
 
+import json
 import os
 import re
 import shutil
@@ -36,7 +37,7 @@ class OwnBoard(unittest.TestCase):
         source, build = WORK / "source", WORK / "build"
         shutil.copytree(next(cls.prefix.rglob("examples/my_accelerator")), source, dirs_exist_ok=True)
         launcher = shutil.which("ccache")
-        output_of("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.prefix}", "-DMY_ACCELERATOR_OPTIMIZE=-O0",
+        output_of("cmake", "-S", source, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={cls.prefix}", "-DMY_ACCELERATOR_OPTIMIZE=-O0", "-DMY_ACCELERATOR_PLANTED_BUG=ON",
                   *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []))
         output_of("cmake", "--build", build)
         cls.build = build
@@ -76,6 +77,24 @@ class OwnBoard(unittest.TestCase):
     def test_given_the_board_when_held_to_the_contract_then_it_keeps_it(self) -> None:
         shown = output_of(self.prefix / "bin/datum-board-contract", self.address, f"--gtest_filter={SMALL_CONTRACT}")
         self.assertGreater(int(re.search(r"\[  PASSED  \] (\d+) tests", shown)[1]), 40)
+
+    def test_given_the_board_when_random_programs_run_on_it_and_the_model_then_they_agree(self) -> None:
+        shown = self.datum("cosim", "--boards", f"model:memory=64M,{self.address},step", "--programs", "3")
+        self.assertRegex(shown, r"^3 programs, \d+ operations: 2 boards agree byte for byte\n$")
+
+    def test_given_a_planted_bug_when_random_programs_run_then_it_is_found_and_made_small(self) -> None:
+        buggy, junit = f"rtl:design={self.build}/libdatum_board_my_accelerator_with_bug.so,step", WORK / "cosim.xml"
+        done = subprocess.run([self.prefix / "bin/datum", "cosim", "--boards", f"model:memory=64M,{buggy}", "--seed", "1", "--programs", "20", "--shrink",
+                               "--json", "--junit", junit], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        found = json.loads(done.stdout)["difference"]
+        self.assertEqual((found["board"], found["shortest_operations"]), (buggy, 1), found)
+        place = found["place"]
+        self.assertEqual((place["operation"], place["memory"], place["expected"] ^ place["found"]), (0, "host", 0xff), found)
+        self.assertEqual(place["address"] % 64, 0, "the lowest byte of a beat")
+        self.assertLess(place["first_cycle"], place["last_cycle"])
+        self.assertEqual(len(place["descriptor"]), 8)
+        self.assertIn('failures="1"', junit.read_text())
 
     def test_given_no_board_when_the_contract_is_asked_for_then_its_usage_is_told(self) -> None:
         done = subprocess.run([self.prefix / "bin/datum-board-contract"], capture_output=True, text=True, check=False)

@@ -1,7 +1,7 @@
 // A board of one's own, made of Datum's: less memory and fewer channels, and a block of its own on BAR0, a meter of what goes to the host.
 // Its ports are those of section 7 of Datum's board contract; their header is that of datum_board.sv.
 module my_accelerator #(
-  parameter bit PlantedBug = 1'b0     // for the test of co-verification, which has to find it
+  parameter int unsigned PlantedBug = 0     // for the test of co-verification, which has to find it
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -221,5 +221,5 @@ module my_accelerator #(
     if (!rst_ni) beat_q <= '0;
     else if (m_axi_host_wvalid_o && m_axi_host_wready_i) beat_q <= m_axi_host_wlast_o ? '0 : beat_q + 8'd1;
   end
-  assign m_axi_host_wdata_o = PlantedBug && beat_q == 8'd3 ? host_wdata ^ 512'd255 : host_wdata;
+  assign m_axi_host_wdata_o = PlantedBug != 0 && beat_q == 8'd3 ? host_wdata ^ 512'd255 : host_wdata;
 endmodule
