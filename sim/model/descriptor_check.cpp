@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::array<std::uint64_t, 8>;
 
-constexpr std::uint64_t whole = ~0ULL;
+constexpr std::uint64_t whole_space = ~0ULL;
 constexpr std::uint64_t low48 = (1ULL << 48U) - 1;
 constexpr std::uint64_t plain_word0 = 0xffffffff'000007ffULL;  // sequence, flags, opcode
 constexpr std::uint64_t size_code_bits = 0x00ff0000U;
@@ -24,17 +24,25 @@ constexpr std::uint64_t both_spaces = src_space_bits | dst_space_bits;
 Words used_bits(hw::Opcode opcode) noexcept {
   switch (opcode) {
   case hw::Opcode::copy:
-    return {plain_word0, both_spaces, whole, whole, low48, 0, 0, 0};
+    return {plain_word0, both_spaces, whole_space, whole_space, low48, 0, 0, 0};
   case hw::Opcode::copy_region:
-    return {plain_word0, both_spaces, whole, whole, whole, whole, whole, 0xffffffffU};
+    return {plain_word0, both_spaces, whole_space, whole_space,
+            whole_space, whole_space, whole_space, 0xffffffffU};
   case hw::Opcode::fill:
-    return {plain_word0 | size_code_bits, dst_space_bits, whole, whole, low48, whole, 0, 0};
+    return {plain_word0 | size_code_bits, dst_space_bits, whole_space, whole_space, low48, whole_space, 0, 0};
   case hw::Opcode::write_value:
-    return {plain_word0 | size_code_bits, dst_space_bits, whole, whole, 0, 0, 0, 0};
+    return {plain_word0 | size_code_bits, dst_space_bits, whole_space, whole_space, 0, 0, 0, 0};
   case hw::Opcode::wait_value:
-    return {plain_word0 | wait_condition_bits, dst_space_bits, whole, whole, whole, whole, 0, 0};
+    return {plain_word0 | wait_condition_bits,
+            dst_space_bits,
+            whole_space,
+            whole_space,
+            whole_space,
+            whole_space,
+            0,
+            0};
   case hw::Opcode::timestamp:
-    return {plain_word0 | size_code_bits, dst_space_bits, 0, whole, 0, 0, 0, 0};
+    return {plain_word0 | size_code_bits, dst_space_bits, 0, whole_space, 0, 0, 0, 0};
   case hw::Opcode::nop:
   case hw::Opcode::barrier:
     break;
