@@ -7,7 +7,7 @@
 //
 // Two managers and two subordinates; of one manager, any.
 // fault rtl/fabric/datum_fabric_write.sv: "&& (data_pending_q[m] == '0 || data_target_q[m] == SubordinateWidth'(s))" becomes ""
-// fault rtl/fabric/datum_fabric_write.sv: "{address_room && order_room}" becomes "{address_room}"
+// fault rtl/fabric/datum_fabric_write.sv: ".ready_i(data_take && data_last)" becomes ".ready_i(data_take)"
 // fault rtl/fabric/datum_fabric_write.sv: "4'(begins) - 4'(ends)" becomes "4'(begins)"
 `include "proofs.svh"
 
