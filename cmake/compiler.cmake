@@ -14,8 +14,14 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 # assert() stays on in the build for development; only Release drops it.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+set(datum_debug_flag -g)
+if(DATUM_DEBUG_INFO STREQUAL "lines")
+  set(datum_debug_flag -g1)
+elseif(NOT DATUM_DEBUG_INFO STREQUAL "full")
+  message(FATAL_ERROR "DATUM_DEBUG_INFO is '${DATUM_DEBUG_INFO}': it may be full or lines")
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 ${datum_debug_flag}")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 ${datum_debug_flag}")
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # A GNU_UNIQUE symbol pins its library in the process for ever and joins statics of separately loaded libraries.

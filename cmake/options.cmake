@@ -8,6 +8,9 @@ option(DATUM_PRECOMPILED_HEADERS "Compile what most sources include once: half t
 
 option(DATUM_UNITY_BUILD "Compile the sources of a target together, sixteen at a time: half the time for a whole build" OFF)
 
+set(DATUM_DEBUG_INFO full CACHE STRING "What debuggers learn of a development build: full, or lines and functions alone, a quarter of the time less")
+set_property(CACHE DATUM_DEBUG_INFO PROPERTY STRINGS full lines)
+
 # Folders to build. The order is that of dependence: a folder may link targets of those before it.
 set(DATUM_FOLDERS include vfio_user rtl_model sim vfio_backend driver cosim tools tests)
 

@@ -8,7 +8,7 @@ datum_build_preset() {
   log=$DATUM_CACHE/log/$(basename "$folder").log
   datum_run_with_progress compact "Configuring $(basename "$folder")" "$log" \
     cmake -S "${datum_source:?}" --preset "$preset" -B "$folder" "-DDATUM_LOADER_ROOT=${DATUM_LOADER_ROOT:-$DATUM_CACHE/loader}" -DDATUM_PRECOMPILED_HEADERS=ON \
-    -DDATUM_UNITY_BUILD=ON "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1" "$@" || return
+    -DDATUM_UNITY_BUILD=ON -DDATUM_DEBUG_INFO=lines "$@" || return
   # NINJA_STATUS: how far it is, and for how many seconds it has run.
   NINJA_STATUS='[%f/%t, %e s] ' datum_run_with_progress full "Building $(basename "$folder")" "$log" \
     cmake --build "$folder" ${target:+--target "$target"} -j "$(datum_jobs)"

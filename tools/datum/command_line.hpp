@@ -35,6 +35,7 @@ void add_performance_command(CLI::App& app, int& status);
 void add_cosim_command(CLI::App& app, int& status);
 void add_environment_command(CLI::App& app, int& status);
 void add_run_command(CLI::App& app, int& status);
+void add_view_command(CLI::App& app, int& status);
 void add_server_command(CLI::App& app, int& status);
 /// Hidden: words that may follow, for the shell's completion.
 void add_completion_command(CLI::App& app, int& status);

@@ -113,6 +113,7 @@ int run(int argc, char** argv) {
   datum::tool::add_cosim_command(app, status);
   datum::tool::add_environment_command(app, status);
   datum::tool::add_run_command(app, status);
+  datum::tool::add_view_command(app, status);
   datum::tool::add_server_command(app, status);
   datum::tool::add_completion_command(app, status);
   if (const std::string complaint = datum::tool::unknown_command(app, argc, argv); !complaint.empty()) {
