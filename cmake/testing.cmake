@@ -11,6 +11,20 @@ endif()
 
 set(DATUM_TEST_LABELS unit contract api conformance parity rtl vm install clients lint)
 
+# What has to be built for the tests of a label, and no more: the targets tests_<label>.
+foreach(label IN LISTS DATUM_TEST_LABELS)
+  add_custom_target(tests_${label})
+endforeach()
+
+# Says that tests of <label> need <target>..., those of which that exist.
+function(datum_tests_need label)
+  foreach(target IN LISTS ARGN)
+    if(TARGET ${target})
+      add_dependencies(tests_${label} ${target})
+    endif()
+  endforeach()
+endfunction()
+
 # Registers each GoogleTest case of <target> as a ctest of its own.
 #   datum_discover_tests(<target> LABEL <label> [LONG] [PREFIX <text>] [TIMEOUT <seconds>] [PROCESSORS <n>]
 #                        [ENVIRONMENT <NAME=value>...] [ARGUMENTS <argument>...])
@@ -29,6 +43,7 @@ function(datum_discover_tests target)
   if(NOT arg_PROCESSORS)
     set(arg_PROCESSORS 1)
   endif()
+  datum_tests_need(${arg_LABEL} ${target})
   set(labels ${arg_LABEL})
   if(arg_LONG)
     list(APPEND labels long)

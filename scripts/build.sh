@@ -1,9 +1,11 @@
 # shellcheck shell=bash
 # Configuring and building one preset. Sourced by the scripts of this folder, after workspace.sh and progress.sh.
 
-# datum_build_preset <preset> <build folder> <target or ""> [<cmake argument>...]
+# datum_build_preset <preset> <build folder> "<target>..." [<cmake argument>...]; no target: all
 datum_build_preset() {
-  local preset=$1 folder=$2 target=$3 log
+  local preset=$1 folder=$2 log names=() wanted=()
+  read -ra names <<<"$3"
+  ((${#names[@]} == 0)) || wanted=(--target "${names[@]}")
   shift 3
   log=$DATUM_CACHE/log/$(basename "$folder").log
   datum_run_with_progress compact "Configuring $(basename "$folder")" "$log" \
@@ -11,7 +13,7 @@ datum_build_preset() {
     -DDATUM_UNITY_BUILD=ON -DDATUM_DEBUG_INFO=lines "$@" || return
   # NINJA_STATUS: how far it is, and for how many seconds it has run.
   NINJA_STATUS='[%f/%t, %e s] ' datum_run_with_progress full "Building $(basename "$folder")" "$log" \
-    cmake --build "$folder" ${target:+--target "$target"} -j "$(datum_jobs)"
+    cmake --build "$folder" "${wanted[@]}" -j "$(datum_jobs)"
 }
 
 # As many jobs as processors, but no more than memory allows: a Verilated source may take a gigabyte and a half.

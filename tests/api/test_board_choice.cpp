@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
                       BadChoice{"odd_memory", "model:memory=3M", "power of two"},
                       BadChoice{"no_memory", "model:memory=0", "memory=0"},
                       BadChoice{"huge_memory", "model:memory=99999999999G", "99999999999G"},
-                      BadChoice{"only_commas", ",,,", "DATUM_BOARDS"}, BadChoice{"a_colon", ":", "scheme"},
+                      BadChoice{"only_commas", ",,,", "empty entry"}, BadChoice{"a_colon", ":", "scheme"},
                       BadChoice{"binary", "model:\xff\xfe", "no such option"},
                       BadChoice{"control_characters", "model:\x1b[31m", "\\x1b[31m"},
                       BadChoice{"unknown_steering_scheme", "\x1b[2J:", "\\x1b[2J"},

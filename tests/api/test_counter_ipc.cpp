@@ -8,12 +8,12 @@
 namespace datum::test {
 namespace {
 
-constexpr ze_event_counter_based_flags_t shared_flags =
+constexpr ze_event_counter_based_flags_t ipc_counter_flags =
     ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_IPC;
 
 class CounterIpc : public ApiTest {
  protected:
-  [[nodiscard]] OwnedEvent create(ze_event_counter_based_flags_t flags = shared_flags) const {
+  [[nodiscard]] OwnedEvent create(ze_event_counter_based_flags_t flags = ipc_counter_flags) const {
     return create_counter_event(context(), device(), flags);
   }
 
@@ -143,14 +143,14 @@ TEST_F(CounterIpc, given_private_and_shared_events_in_one_list_then_each_follows
 }
 
 TEST_F(CounterIpc, given_an_opened_event_when_asked_then_it_has_the_flags_and_scopes_but_no_times) {
-  const OwnedEvent event = create(shared_flags | ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
+  const OwnedEvent event = create(ipc_counter_flags | ZE_EVENT_COUNTER_BASED_FLAG_DEVICE_TIMESTAMP);
   const OwnedList list = in_order();
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendSignalEvent(list, event));
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListHostSynchronize(list, patience_ns));
   ze_event_handle_t opened = open(ipc_handle_of(event));
   ze_event_counter_based_flags_t flags = 0;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventGetCounterBasedFlags(opened, &flags));
-  EXPECT_EQ(shared_flags, flags) << "the times lie in the memory of who made it";
+  EXPECT_EQ(ipc_counter_flags, flags) << "the times lie in the memory of who made it";
   ze_event_scope_flags_t scope = 0;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventGetSignalScope(opened, &scope));
   EXPECT_EQ(ZE_EVENT_SCOPE_FLAG_DEVICE, static_cast<int>(scope));

@@ -14,9 +14,9 @@
 namespace datum::test {
 namespace {
 
-constexpr const char* handle_variable = "DATUM_TEST_COUNTER_HANDLE";
-constexpr const char* pool_variable = "DATUM_TEST_ANSWER_POOL";
-constexpr ze_event_counter_based_flags_t shared_flags =
+constexpr const char* counter_variable = "DATUM_TEST_COUNTER_HANDLE";
+constexpr const char* counter_pool_variable = "DATUM_TEST_ANSWER_POOL";
+constexpr ze_event_counter_based_flags_t shared_counter_flags =
     ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE | ZE_EVENT_COUNTER_BASED_FLAG_IPC;
 
 OwnedList in_order_list(ze_context_handle_t context, ze_device_handle_t device) {
@@ -31,7 +31,7 @@ class CounterIpcProcesses : public ApiTest {
     pool_ = create_event_pool(context(), 2, ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC);
     ready_ = create_event(pool_, 0);
     gate_ = create_event(pool_, 1);
-    event_ = create_counter_event(context(), device(), shared_flags);
+    event_ = create_counter_event(context(), device(), shared_counter_flags);
     list_ = in_order_list(context(), device());
   }
 
@@ -48,11 +48,11 @@ class CounterIpcProcesses : public ApiTest {
   [[nodiscard]] std::future<ChildOutcome> begin(const char* scenario) const {
     ze_ipc_event_pool_handle_t pool{};
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventPoolGetIpcHandle(pool_, &pool)) << last_error_text();
-    return std::async(
-        std::launch::async, [scenario, event = as_text(ipc_handle_of(event_)), answers = as_text(pool)] {
-          return run_scenario_in_child(scenario, {{handle_variable, event}, {pool_variable, answers}},
-                                       std::chrono::seconds(60));
-        });
+    return std::async(std::launch::async, [scenario, event = as_text(ipc_handle_of(event_)),
+                                           answers = as_text(pool)] {
+      return run_scenario_in_child(scenario, {{counter_variable, event}, {counter_pool_variable, answers}},
+                                   std::chrono::seconds(60));
+    });
   }
 
   OwnedEventPool pool_;
@@ -118,7 +118,7 @@ TEST_F(CounterIpcProcesses,
 }
 
 /// Objects of a scenario, which has no fixture, and what the handles in the environment name.
-struct Peer {
+struct CounterPeer {
   ze_device_handle_t device = nullptr;
   OwnedContext context;
   ze_event_pool_handle_t pool = nullptr;
@@ -131,8 +131,8 @@ struct Peer {
     }
     device = session().devices.front();
     context = create_context(session().driver);
-    const auto answers = from_text<ze_ipc_event_pool_handle_t>(environment(pool_variable));
-    const auto handle = from_text<ze_ipc_event_counter_based_handle_t>(environment(handle_variable));
+    const auto answers = from_text<ze_ipc_event_pool_handle_t>(environment(counter_pool_variable));
+    const auto handle = from_text<ze_ipc_event_counter_based_handle_t>(environment(counter_variable));
     if (zeEventPoolOpenIpcHandle(context, answers, &pool) != ZE_RESULT_SUCCESS ||
         zeEventCounterBasedOpenIpcHandle(context, handle, &event) != ZE_RESULT_SUCCESS) {
       std::fprintf(stderr, "%s\n", last_error_text().c_str());
@@ -150,7 +150,7 @@ struct Peer {
 };
 
 int scenario_host_waits() {
-  Peer peer;
+  CounterPeer peer;
   SCENARIO_REQUIRE(peer.start());
   SCENARIO_EXPECT(ZE_RESULT_NOT_READY, zeEventQueryStatus(peer.event));
   SCENARIO_EXPECT(ZE_RESULT_NOT_READY, zeEventHostSynchronize(peer.event, 3'000'000));
@@ -161,7 +161,7 @@ int scenario_host_waits() {
 }
 
 int scenario_board_waits() {
-  Peer peer;
+  CounterPeer peer;
   SCENARIO_REQUIRE(peer.start());
   const OwnedList list = in_order_list(peer.context, peer.device);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandListAppendWaitOnEvents(list, 1, &peer.event));
@@ -173,7 +173,7 @@ int scenario_board_waits() {
 }
 
 int scenario_is_reached() {
-  Peer peer;
+  CounterPeer peer;
   SCENARIO_REQUIRE(peer.start());
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventQueryStatus(peer.event));
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, peer.finish());
@@ -181,7 +181,7 @@ int scenario_is_reached() {
 }
 
 int scenario_sees_failure() {
-  Peer peer;
+  CounterPeer peer;
   SCENARIO_REQUIRE(peer.start());
   OwnedList list = in_order_list(peer.context, peer.device);
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeCommandListAppendWaitOnEvents(list, 1, &peer.event));
@@ -202,8 +202,8 @@ int export_and_stay(int told) {
   SCENARIO_REQUIRE(session().result == ZE_RESULT_SUCCESS);
   const OwnedContext context = create_context(session().driver);
   ze_device_handle_t device = session().devices.front();
-  const OwnedEvent reached = create_counter_event(context, device, shared_flags);
-  const OwnedEvent never = create_counter_event(context, device, shared_flags);
+  const OwnedEvent reached = create_counter_event(context, device, shared_counter_flags);
+  const OwnedEvent never = create_counter_event(context, device, shared_counter_flags);
   const OwnedEventPool pool = create_event_pool(context, 1);
   const OwnedEvent gate = create_event(pool);
   const OwnedList list = in_order_list(context, device);
@@ -218,7 +218,7 @@ int export_and_stay(int told) {
   }
 }
 
-int scenario_outlive_exporter() {
+int scenario_outlive_counter_exporter() {
   int told[2]{};
   SCENARIO_REQUIRE(::pipe(told) == 0);
   const pid_t exporter = ::fork();
@@ -252,7 +252,7 @@ std::vector<Scenario> counter_ipc_scenarios() {
           {"counter_ipc_board_waits", scenario_board_waits},
           {"counter_ipc_is_reached", scenario_is_reached},
           {"counter_ipc_sees_failure", scenario_sees_failure},
-          {"counter_ipc_outlive_exporter", scenario_outlive_exporter}};
+          {"counter_ipc_outlive_exporter", scenario_outlive_counter_exporter}};
 }
 
 }  // namespace datum::test

@@ -10,7 +10,7 @@
 namespace datum::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using EventClock = std::chrono::steady_clock;
 
 class Event : public ApiTest {
  protected:
@@ -231,11 +231,11 @@ TEST_F(Event, given_a_thread_that_waits_when_another_signals_then_it_wakes_soon)
   ze_result_t waited = ZE_RESULT_ERROR_UNKNOWN;
   std::thread waiter([&] { waited = zeEventHostSynchronize(event, patience_ns); });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const auto signalled = Clock::now();
+  const auto signalled = EventClock::now();
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(event));
   waiter.join();
   EXPECT_EQ(ZE_RESULT_SUCCESS, waited);
-  EXPECT_LT(Clock::now() - signalled, std::chrono::seconds(1));
+  EXPECT_LT(EventClock::now() - signalled, std::chrono::seconds(1));
 }
 
 void ignore_alarm(int) {}
@@ -254,9 +254,9 @@ TEST_F(
   ASSERT_EQ(0, ::sigaction(SIGALRM, &action, &before));
   const itimerval every_millisecond{{0, 1000}, {0, 1000}};
   ASSERT_EQ(0, ::setitimer(ITIMER_REAL, &every_millisecond, nullptr));
-  const auto start = Clock::now();
+  const auto start = EventClock::now();
   EXPECT_EQ(ZE_RESULT_NOT_READY, zeEventHostSynchronize(event, 50'000'000));
-  const auto waited = Clock::now() - start;
+  const auto waited = EventClock::now() - start;
   const itimerval never{};
   ::setitimer(ITIMER_REAL, &never, nullptr);
   ::sigaction(SIGALRM, &before, nullptr);
@@ -301,13 +301,13 @@ TEST_F(Event, given_a_pool_with_live_events_when_destroyed_then_it_is_in_use_or_
 }
 
 TEST_F(Event, given_thousands_of_pools_and_events_when_made_and_destroyed_then_it_is_quick) {
-  const auto start = Clock::now();
+  const auto start = EventClock::now();
   for (int i = 0; i < 5000; ++i) {
     const OwnedEventPool pool = create_event_pool(context(), 1);
     const OwnedEvent event = create_event(pool);
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(event));
   }
-  EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
+  EXPECT_LT(EventClock::now() - start, std::chrono::seconds(5));
 }
 
 TEST_F(Event, given_a_large_pool_when_every_event_is_used_then_each_is_its_own) {

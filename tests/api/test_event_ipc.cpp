@@ -9,7 +9,7 @@
 namespace datum::test {
 namespace {
 
-constexpr ze_event_pool_flags_t shared_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
+constexpr ze_event_pool_flags_t ipc_pool_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
 
 std::uint64_t thread_cpu_ns() {
   timespec now{};
@@ -40,13 +40,13 @@ class EventIpc : public ApiTest {
 
 TEST_F(EventIpc, given_an_opened_pool_when_asked_then_it_has_the_flags_the_context_and_the_count) {
   const OwnedEventPool pool =
-      create_event_pool(context(), 3, shared_flags | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
+      create_event_pool(context(), 3, ipc_pool_flags | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
   const OwnedContext other = create_context(driver());
   ze_event_pool_handle_t opened = nullptr;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventPoolOpenIpcHandle(other, get(pool), &opened)) << last_error_text();
   ze_event_pool_flags_t flags = 0;
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventPoolGetFlags(opened, &flags));
-  EXPECT_EQ(shared_flags | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, flags);
+  EXPECT_EQ(ipc_pool_flags | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP, flags);
   if (mode() != Mode::wrapped) {
     ze_context_handle_t of = nullptr;
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventPoolGetContextHandle(opened, &of));
@@ -59,7 +59,7 @@ TEST_F(EventIpc, given_an_opened_pool_when_asked_then_it_has_the_flags_the_conte
 }
 
 TEST_F(EventIpc, given_the_same_index_in_two_openings_when_one_is_signalled_or_reset_then_all_see_it) {
-  const OwnedEventPool pool = create_event_pool(context(), 2, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 2, ipc_pool_flags);
   const ze_ipc_event_pool_handle_t handle = get(pool);
   const OwnedEvent own = create_event(pool, 1);
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(own));
@@ -92,7 +92,7 @@ TEST_F(EventIpc, given_the_same_index_in_two_openings_when_one_is_signalled_or_r
 }
 
 TEST_F(EventIpc, given_events_left_in_an_opened_pool_when_it_is_closed_then_they_go_with_it) {
-  const OwnedEventPool pool = create_event_pool(context(), 4, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 4, ipc_pool_flags);
   ze_event_pool_handle_t opened = open(get(pool));
   if (!under_validation() && stale_handles_are_survivable()) {
     OwnedEvent left = create_event(opened, 2);
@@ -106,10 +106,12 @@ TEST_F(EventIpc, given_events_left_in_an_opened_pool_when_it_is_closed_then_they
 }
 
 TEST_F(EventIpc, given_put_close_and_destroy_in_any_order_then_each_answers_and_descriptors_return) {
-  { static_cast<void>(get(create_event_pool(context(), 1, shared_flags))); }  // starts the exporter's thread
+  {
+    static_cast<void>(get(create_event_pool(context(), 1, ipc_pool_flags)));
+  }  // starts the exporter's thread
   const std::size_t before = open_descriptors();
   for (int order = 0; order < 4; ++order) {
-    OwnedEventPool pool = create_event_pool(context(), 100, shared_flags);
+    OwnedEventPool pool = create_event_pool(context(), 100, ipc_pool_flags);
     const ze_ipc_event_pool_handle_t handle = get(pool);
     const ze_ipc_event_pool_handle_t again = get(pool);
     EXPECT_EQ(0, std::memcmp(&handle, &again, sizeof handle));
@@ -137,7 +139,7 @@ TEST_F(EventIpc, given_put_close_and_destroy_in_any_order_then_each_answers_and_
 }
 
 TEST_F(EventIpc, given_forged_handles_and_those_of_memory_then_they_are_refused) {
-  const OwnedEventPool pool = create_event_pool(context(), 1, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 1, ipc_pool_flags);
   const ze_ipc_event_pool_handle_t handle = get(pool);
   expect_refused({});
   for (const std::size_t byte : {4U, 8U, 16U, 24U, 30U, 40U, 48U}) {
@@ -167,7 +169,7 @@ TEST_F(EventIpc, given_forged_handles_and_those_of_memory_then_they_are_refused)
 
 TEST_F(EventIpc,
        given_an_event_that_nobody_signals_when_waited_for_then_the_wait_ends_in_time_and_costs_little) {
-  const OwnedEventPool pool = create_event_pool(context(), 1, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 1, ipc_pool_flags);
   const OwnedEvent event = create_event(pool);
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t before_ns = thread_cpu_ns();
@@ -180,7 +182,7 @@ TEST_F(EventIpc,
 }
 
 TEST_F(EventIpc, given_an_event_destroyed_while_work_waits_for_it_then_another_opening_still_ends_the_wait) {
-  const OwnedEventPool pool = create_event_pool(context(), 1, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 1, ipc_pool_flags);
   ze_event_pool_handle_t opened = open(get(pool));
   OwnedEvent gate = create_event(pool);
   ze_event_handle_t awaited = gate;
@@ -210,7 +212,7 @@ TEST_F(EventIpc, given_no_handles_of_objects_when_called_then_each_function_name
 }
 
 TEST_F(EventIpc, given_the_descriptor_alone_when_opened_then_it_is_a_handle_too) {
-  const OwnedEventPool pool = create_event_pool(context(), 5, shared_flags);
+  const OwnedEventPool pool = create_event_pool(context(), 5, ipc_pool_flags);
   ze_ipc_event_pool_handle_t handle = get(pool);
   std::memset(handle.data + 4, 0, sizeof handle.data - 4);
   ze_event_pool_handle_t opened = open(handle);
@@ -222,7 +224,7 @@ TEST_F(EventIpc, given_pools_that_were_not_made_to_be_shared_then_no_handle_is_g
   ze_ipc_event_pool_handle_t handle{};
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeEventPoolGetIpcHandle(plain, &handle));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeEventPoolGetIpcHandle(plain, nullptr));
-  const OwnedEventPool shared = create_event_pool(context(), 1, shared_flags);
+  const OwnedEventPool shared = create_event_pool(context(), 1, ipc_pool_flags);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeEventPoolOpenIpcHandle(context(), get(shared), nullptr));
   ze_event_pool_handle_t opened = open(get(shared));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT, zeEventPoolGetIpcHandle(opened, &handle));
@@ -232,7 +234,7 @@ TEST_F(EventIpc, given_pools_that_were_not_made_to_be_shared_then_no_handle_is_g
   }
   ze_event_pool_counter_based_exp_desc_t counting{};
   counting.stype = ZE_STRUCTURE_TYPE_COUNTER_BASED_EVENT_POOL_EXP_DESC;
-  const ze_event_pool_desc_t both{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, &counting, shared_flags, 1};
+  const ze_event_pool_desc_t both{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, &counting, ipc_pool_flags, 1};
   ze_event_pool_handle_t made = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, zeEventPoolCreate(context(), &both, 0, nullptr, &made));
 }

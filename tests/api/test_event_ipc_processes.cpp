@@ -17,7 +17,7 @@ namespace {
 constexpr const char* pool_variable = "DATUM_TEST_POOL_HANDLE";
 constexpr std::uint32_t pool_events = 8;
 constexpr std::size_t bytes_copied = 4096;
-constexpr ze_event_pool_flags_t shared_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
+constexpr ze_event_pool_flags_t shared_pool_flags = ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_IPC;
 
 int rounds() { return by_board(20, 4); }
 
@@ -25,8 +25,8 @@ class EventIpcProcesses : public ApiTest {
  protected:
   void SetUp() override {
     ApiTest::SetUp();
-    pool_ =
-        create_event_pool(context(), pool_events, shared_flags | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP);
+    pool_ = create_event_pool(context(), pool_events,
+                              shared_pool_flags | ZE_EVENT_POOL_FLAG_KERNEL_MAPPED_TIMESTAMP);
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeEventPoolGetIpcHandle(pool_, &handle_)) << last_error_text();
   }
 
@@ -166,7 +166,7 @@ TEST_F(EventIpcProcesses, given_an_exporter_that_is_killed_then_the_opener_goes_
 }
 
 /// Driver and objects of a scenario, which has no fixture, and the pool whose handle is in the environment.
-struct Peer {
+struct EventPeer {
   ze_device_handle_t device = nullptr;
   OwnedContext context;
   OwnedQueue queue;
@@ -208,7 +208,7 @@ struct Peer {
 };
 
 int scenario_host_pong() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   for (int round = 0; round < rounds(); ++round) {
     SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventHostSynchronize(peer.ping, patience_ns));
@@ -220,7 +220,7 @@ int scenario_host_pong() {
 }
 
 int scenario_board_pong() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   ze_event_handle_t awaited = peer.ping;
   for (int round = 0; round < rounds(); ++round) {
@@ -235,7 +235,7 @@ int scenario_board_pong() {
 }
 
 int scenario_open_gate_and_wait() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   SCENARIO_EXPECT(ZE_RESULT_NOT_READY, zeEventQueryStatus(peer.pong));
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventHostSignal(peer.ping));
@@ -245,7 +245,7 @@ int scenario_open_gate_and_wait() {
 }
 
 int scenario_copy_and_signal() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   const OwnedMemory from = allocate(MemoryKind::host, peer.context, peer.device, bytes_copied);
   const OwnedMemory to = allocate(MemoryKind::device, peer.context, peer.device, bytes_copied);
@@ -261,7 +261,7 @@ int scenario_copy_and_signal() {
 }
 
 int scenario_fail() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   const ze_host_mem_alloc_desc_t read_only{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr,
                                            ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY};
@@ -280,7 +280,7 @@ int scenario_fail() {
 }
 
 int scenario_signal_and_be_killed() {
-  Peer peer;
+  EventPeer peer;
   SCENARIO_REQUIRE(peer.start());
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventHostSignal(peer.ping));
   ::kill(::getpid(), SIGKILL);
@@ -296,7 +296,7 @@ int scenario_outlive_exporter() {
     ::_exit([&] {
       SCENARIO_REQUIRE(session().result == ZE_RESULT_SUCCESS);
       const OwnedContext context = create_context(session().driver);
-      const OwnedEventPool pool = create_event_pool(context, 2, shared_flags);
+      const OwnedEventPool pool = create_event_pool(context, 2, shared_pool_flags);
       const OwnedEvent event = create_event(pool, 1);
       SCENARIO_EXPECT(ZE_RESULT_SUCCESS, zeEventHostSignal(event));
       ze_ipc_event_pool_handle_t handle{};

@@ -7,12 +7,11 @@
 #include <utility>
 
 #include "tests/api/external_memory_test.hpp"
+#include "tests/support/page.hpp"
 #include "tests/support/process_resources.hpp"
 
 namespace datum::test {
 namespace {
-
-constexpr std::size_t page = 4096;
 
 class ExternalDmaBuf : public ExternalTest {
  protected:
@@ -82,20 +81,20 @@ TEST_F(ExternalDmaBuf, given_memory_freed_while_its_dma_buf_is_held_then_the_hol
 }
 
 TEST_F(ExternalDmaBuf, given_both_types_asked_for_then_each_has_a_descriptor_of_the_same_bytes) {
-  const OwnedMemory block = exportable(MemoryKind::device, page, opaque_fd | dma_buf);
-  upload(block.get(), pattern(page, 1));
-  const FileView file(descriptor_of(block.get(), opaque_fd), page);
-  const FileView buffer(descriptor_of(block.get(), dma_buf), page);
+  const OwnedMemory block = exportable(MemoryKind::device, page_bytes, opaque_fd | dma_buf);
+  upload(block.get(), pattern(page_bytes, 1));
+  const FileView file(descriptor_of(block.get(), opaque_fd), page_bytes);
+  const FileView buffer(descriptor_of(block.get(), dma_buf), page_bytes);
   ASSERT_TRUE(file.valid() && buffer.valid());
-  EXPECT_TRUE(same_bytes(pattern(page, 1), file.content()));
-  EXPECT_TRUE(same_bytes(pattern(page, 1), buffer.content()));
+  EXPECT_TRUE(same_bytes(pattern(page_bytes, 1), file.content()));
+  EXPECT_TRUE(same_bytes(pattern(page_bytes, 1), buffer.content()));
 }
 
 TEST_F(ExternalDmaBuf, given_a_physical_object_made_for_it_then_another_is_made_of_its_dma_buf) {
   for (const ze_physical_mem_flags_t place : {ze_physical_mem_flags_t{0}, ze_physical_mem_flags_t{2}}) {
     const ze_external_memory_export_desc_t to_export{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                                      dma_buf};
-    ze_physical_mem_desc_t wanted{ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, &to_export, place, page};
+    ze_physical_mem_desc_t wanted{ZE_STRUCTURE_TYPE_PHYSICAL_MEM_DESC, &to_export, place, page_bytes};
     ze_physical_mem_handle_t made = nullptr;
     ASSERT_EQ(ZE_RESULT_SUCCESS, zePhysicalMemCreate(context(), device(), &wanted, &made));
     ze_external_memory_export_fd_t asked{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, nullptr, dma_buf, -1};
@@ -109,24 +108,24 @@ TEST_F(ExternalDmaBuf, given_a_physical_object_made_for_it_then_another_is_made_
     ze_physical_mem_handle_t taken = nullptr;
     ASSERT_EQ(ZE_RESULT_SUCCESS, zePhysicalMemCreate(context(), device(), &wanted, &taken));
     void* base = nullptr;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemReserve(context(), nullptr, 2 * page, &base));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemReserve(context(), nullptr, 2 * page_bytes, &base));
     auto* const first = static_cast<unsigned char*>(base);
-    for (const auto& [at, object] : {std::pair{first, made}, std::pair{first + page, taken}}) {
+    for (const auto& [at, object] : {std::pair{first, made}, std::pair{first + page_bytes, taken}}) {
       ASSERT_EQ(ZE_RESULT_SUCCESS,
-                zeVirtualMemMap(context(), at, page, object, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
+                zeVirtualMemMap(context(), at, page_bytes, object, 0, ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE));
     }
-    upload(first, pattern(page, 1));
-    EXPECT_TRUE(same_bytes(pattern(page, 1), download(first + page, page))) << place;
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemUnmap(context(), base, 2 * page));
-    EXPECT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemFree(context(), base, 2 * page));
+    upload(first, pattern(page_bytes, 1));
+    EXPECT_TRUE(same_bytes(pattern(page_bytes, 1), download(first + page_bytes, page_bytes))) << place;
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemUnmap(context(), base, 2 * page_bytes));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeVirtualMemFree(context(), base, 2 * page_bytes));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zePhysicalMemDestroy(context(), taken));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zePhysicalMemDestroy(context(), made));
   }
 }
 
 TEST_F(ExternalDmaBuf, given_descriptors_that_do_not_fit_then_they_are_invalid_and_stay_open) {
-  const OwnedMemory file = exportable(MemoryKind::host, page);
-  const OwnedMemory buffer = exportable(MemoryKind::host, page, dma_buf);
+  const OwnedMemory file = exportable(MemoryKind::host, page_bytes);
+  const OwnedMemory buffer = exportable(MemoryKind::host, page_bytes, dma_buf);
   const int file_fd = descriptor_of(file.get());
   const int buffer_fd = descriptor_of(buffer.get(), dma_buf);
   const std::size_t before = open_descriptors();
@@ -134,12 +133,12 @@ TEST_F(ExternalDmaBuf, given_descriptors_that_do_not_fit_then_they_are_invalid_a
     void* pointer = nullptr;
     for (const int fd : {-1, file_fd}) {
       EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-                import_raw(kind, context(), device(), fd, page, &pointer, dma_buf));
+                import_raw(kind, context(), device(), fd, page_bytes, &pointer, dma_buf));
     }
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-              import_raw(kind, context(), device(), buffer_fd, page, &pointer, opaque_fd));
+              import_raw(kind, context(), device(), buffer_fd, page_bytes, &pointer, opaque_fd));
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-              import_raw(kind, context(), device(), buffer_fd, page + 1, &pointer, dma_buf))
+              import_raw(kind, context(), device(), buffer_fd, page_bytes + 1, &pointer, dma_buf))
         << "too small";
     EXPECT_EQ(nullptr, pointer);
   }

@@ -9,12 +9,11 @@
 #include "tests/api/external_memory_test.hpp"
 #include "tests/api/scenarios.hpp"
 #include "tests/support/child_process.hpp"
+#include "tests/support/page.hpp"
 #include "tests/support/process_resources.hpp"
 
 namespace datum::test {
 namespace {
-
-constexpr std::size_t page = 4096;
 
 class ExternalMemory : public ExternalTest {
  protected:
@@ -48,11 +47,11 @@ TEST_F(ExternalMemory, given_each_type_when_claimed_then_a_round_trip_works_and_
       void* pointer = nullptr;
       const bool claimed = (found.memoryAllocationExportTypes & type) != 0;
       const ze_result_t expected = claimed ? ZE_RESULT_SUCCESS : ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-      EXPECT_EQ(expected, allocate_with(kind, context(), device(), &to_export, page, &pointer)) << type;
+      EXPECT_EQ(expected, allocate_with(kind, context(), device(), &to_export, page_bytes, &pointer)) << type;
       const OwnedMemory made(context(), pointer);
       const int fd = claimed ? descriptor_of(made.get(), type) : -1;
       pointer = nullptr;
-      EXPECT_EQ(expected, import_raw(kind, context(), device(), fd, page, &pointer, type)) << type;
+      EXPECT_EQ(expected, import_raw(kind, context(), device(), fd, page_bytes, &pointer, type)) << type;
       const OwnedMemory taken(context(), pointer);
     }
   }
@@ -79,18 +78,18 @@ TEST_F(ExternalMemory, given_memory_made_for_export_then_the_descriptors_first_b
 
 TEST_F(ExternalMemory, given_no_type_named_then_it_is_the_opaque_descriptor) {
   for (const MemoryKind kind : kinds) {
-    const OwnedMemory block = exportable(kind, page, 0);
+    const OwnedMemory block = exportable(kind, page_bytes, 0);
     const int fd = descriptor_of(block.get(), 0);
     EXPECT_EQ(fd, descriptor_of(block.get()));
-    const OwnedMemory taken = imported(kind, fd, page, 0);
-    upload(taken.get(), pattern(page, 1));
-    EXPECT_TRUE(same_bytes(pattern(page, 1), download(block.get(), page)));
+    const OwnedMemory taken = imported(kind, fd, page_bytes, 0);
+    upload(taken.get(), pattern(page_bytes, 1));
+    EXPECT_TRUE(same_bytes(pattern(page_bytes, 1), download(block.get(), page_bytes)));
   }
 }
 
 TEST_F(ExternalMemory,
        given_a_type_that_was_not_asked_for_when_queried_then_it_is_invalid_and_nothing_is_written) {
-  const OwnedMemory block = exportable(MemoryKind::device, page);
+  const OwnedMemory block = exportable(MemoryKind::device, page_bytes);
   for (ze_external_memory_type_flags_t type = 2; type <= 0x80; type *= 2) {
     ze_external_memory_export_fd_t asked{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, nullptr, type, -1};
     ze_memory_allocation_properties_t properties{ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, &asked,
@@ -104,9 +103,9 @@ TEST_F(ExternalMemory,
 
 TEST_F(ExternalMemory, given_the_descriptor_asked_for_again_then_it_is_the_same_and_goes_with_the_memory) {
   for (const MemoryKind kind : kinds) {
-    { const OwnedMemory first = exportable(kind, page); }  // what the first export starts is there
+    { const OwnedMemory first = exportable(kind, page_bytes); }  // what the first export starts is there
     const std::size_t before = open_descriptors();
-    OwnedMemory block = exportable(kind, page);
+    OwnedMemory block = exportable(kind, page_bytes);
     const int fd = descriptor_of(block.get());
     EXPECT_EQ(fd, descriptor_of(block.get()));
     ze_ipc_mem_handle_t handle{};
@@ -122,8 +121,8 @@ TEST_F(ExternalMemory, given_the_descriptor_asked_for_again_then_it_is_the_same_
 TEST_F(ExternalMemory,
        given_an_application_that_closes_the_descriptor_then_it_gets_another_and_no_number_is_lost) {
   for (const MemoryKind kind : kinds) {
-    OwnedMemory block = exportable(kind, page);
-    upload(block.get(), pattern(page, 1));
+    OwnedMemory block = exportable(kind, page_bytes);
+    upload(block.get(), pattern(page_bytes, 1));
     const int closed = descriptor_of(block.get());
     ASSERT_EQ(0, ::close(closed));
     const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // takes the number, most likely
@@ -131,8 +130,8 @@ TEST_F(ExternalMemory,
     ASSERT_GE(fd, 0);
     EXPECT_NE(other, fd);
     {
-      const OwnedMemory taken = imported(kind, fd, page);
-      EXPECT_TRUE(same_bytes(pattern(page, 1), download(taken.get(), page)));
+      const OwnedMemory taken = imported(kind, fd, page_bytes);
+      EXPECT_TRUE(same_bytes(pattern(page_bytes, 1), download(taken.get(), page_bytes)));
     }
     ze_ipc_mem_handle_t handle{};
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), block.get(), &handle));
@@ -148,18 +147,18 @@ TEST_F(ExternalMemory,
 TEST_F(ExternalMemory, given_an_odd_size_then_all_of_it_is_there_and_behind_it_are_zeroes) {
   for (const MemoryKind kind : kinds) {
     {
-      const OwnedMemory dirty = memory(kind, 2 * page);
-      upload(dirty.get(), Bytes(2 * page, 0xee));
+      const OwnedMemory dirty = memory(kind, 2 * page_bytes);
+      upload(dirty.get(), Bytes(2 * page_bytes, 0xee));
     }
     const OwnedMemory block = exportable(kind, 5000);
     upload(block.get(), pattern(5000, 1));
     const int fd = descriptor_of(block.get());
     const OwnedMemory same = imported(kind, fd, 5000);
-    const OwnedMemory whole = imported(kind, fd, 2 * page);
+    const OwnedMemory whole = imported(kind, fd, 2 * page_bytes);
     EXPECT_TRUE(same_bytes(pattern(5000, 1), download(same.get(), 5000))) << name_of(kind);
     Bytes expected = pattern(5000, 1);
-    expected.resize(2 * page, 0);
-    EXPECT_TRUE(same_bytes(expected, download(whole.get(), 2 * page))) << name_of(kind);
+    expected.resize(2 * page_bytes, 0);
+    EXPECT_TRUE(same_bytes(expected, download(whole.get(), 2 * page_bytes))) << name_of(kind);
   }
 }
 
@@ -230,33 +229,33 @@ TEST_F(ExternalMemory, given_memory_freed_while_its_descriptor_is_held_then_the_
 }
 
 TEST_F(ExternalMemory, given_descriptors_that_are_none_of_ours_when_imported_then_they_are_invalid) {
-  const OwnedMemory on_device = exportable(MemoryKind::device, page);
-  const OwnedMemory on_host = exportable(MemoryKind::host, page);
+  const OwnedMemory on_device = exportable(MemoryKind::device, page_bytes);
+  const OwnedMemory on_host = exportable(MemoryKind::host, page_bytes);
   const int device_fd = descriptor_of(on_device.get());
   const int host_fd = descriptor_of(on_host.get());
   int ends[2]{};
   ASSERT_EQ(0, ::pipe2(ends, O_CLOEXEC));
   const int directory = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const int file = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-  const int shrinkable = memory_file(4 * page, F_SEAL_GROW);
-  const int read_only = memory_file(4 * page, F_SEAL_SHRINK | F_SEAL_WRITE);
-  const int small = memory_file(page, F_SEAL_SHRINK);
+  const int shrinkable = memory_file(4 * page_bytes, F_SEAL_GROW);
+  const int read_only = memory_file(4 * page_bytes, F_SEAL_SHRINK | F_SEAL_WRITE);
+  const int small = memory_file(page_bytes, F_SEAL_SHRINK);
   const std::size_t before = open_descriptors();
   for (const MemoryKind kind : kinds) {
-    expect_refused(kind, -1, page, "no descriptor");
-    expect_refused(kind, 987'654, page, "not open");
-    expect_refused(kind, ends[0], page, "a pipe");
-    expect_refused(kind, directory, page, "a directory");
-    expect_refused(kind, file, page, "a program");
-    expect_refused(kind, shrinkable, page, "a file that may be cut short");
-    expect_refused(kind, read_only, page, "a file that may not be written");
-    expect_refused(kind, small, page + 1, "a file that is too small");
+    expect_refused(kind, -1, page_bytes, "no descriptor");
+    expect_refused(kind, 987'654, page_bytes, "not open");
+    expect_refused(kind, ends[0], page_bytes, "a pipe");
+    expect_refused(kind, directory, page_bytes, "a directory");
+    expect_refused(kind, file, page_bytes, "a program");
+    expect_refused(kind, shrinkable, page_bytes, "a file that may be cut short");
+    expect_refused(kind, read_only, page_bytes, "a file that may not be written");
+    expect_refused(kind, small, page_bytes + 1, "a file that is too small");
   }
-  expect_refused(MemoryKind::device, device_fd, page + 1, "too small");
-  expect_refused(MemoryKind::host, host_fd, page + 1, "too small");
-  expect_refused(MemoryKind::device, host_fd, page, "host memory as the device's");
-  expect_refused(MemoryKind::host, device_fd, page, "device memory as the host's");
-  expect_refused(MemoryKind::device, small, page, "a file of nobody's device");
+  expect_refused(MemoryKind::device, device_fd, page_bytes + 1, "too small");
+  expect_refused(MemoryKind::host, host_fd, page_bytes + 1, "too small");
+  expect_refused(MemoryKind::device, host_fd, page_bytes, "host memory as the device's");
+  expect_refused(MemoryKind::host, device_fd, page_bytes, "device memory as the host's");
+  expect_refused(MemoryKind::device, small, page_bytes, "a file of nobody's device");
   EXPECT_EQ(before, open_descriptors());
   for (const int fd : {ends[0], ends[1], directory, file, shrinkable, read_only, small}) {
     EXPECT_EQ(0, ::close(fd)) << "refusing closed it";
@@ -264,42 +263,42 @@ TEST_F(ExternalMemory, given_descriptors_that_are_none_of_ours_when_imported_the
 }
 
 TEST_F(ExternalMemory, given_a_sealed_memory_file_of_somebody_elses_then_it_may_be_host_memory) {
-  const int fd = memory_file(3 * page, F_SEAL_SHRINK);
-  const FileView view(fd, 3 * page);
+  const int fd = memory_file(3 * page_bytes, F_SEAL_SHRINK);
+  const FileView view(fd, 3 * page_bytes);
   ASSERT_TRUE(view.valid());
-  write_pattern(view.at(), 3 * page, 1);
-  OwnedMemory taken = imported(MemoryKind::host, fd, 2 * page);
+  write_pattern(view.at(), 3 * page_bytes, 1);
+  OwnedMemory taken = imported(MemoryKind::host, fd, 2 * page_bytes);
   EXPECT_EQ(0, ::close(fd));
-  EXPECT_TRUE(same_bytes(pattern(3 * page, 1).data(), taken.get(), 2 * page));
-  upload(taken.get(), pattern(2 * page, 2));
-  EXPECT_TRUE(same_bytes(pattern(2 * page, 2).data(), view.at(), 2 * page));
+  EXPECT_TRUE(same_bytes(pattern(3 * page_bytes, 1).data(), taken.get(), 2 * page_bytes));
+  upload(taken.get(), pattern(2 * page_bytes, 2));
+  EXPECT_TRUE(same_bytes(pattern(2 * page_bytes, 2).data(), view.at(), 2 * page_bytes));
   EXPECT_EQ(ZE_RESULT_SUCCESS, taken.free());
 }
 
 TEST_F(ExternalMemory, given_wishes_that_cannot_be_had_then_the_code_says_so_and_nothing_is_made) {
   ze_external_memory_export_desc_t to_export{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                              opaque_fd};
-  const OwnedMemory source = exportable(MemoryKind::device, page);
+  const OwnedMemory source = exportable(MemoryKind::device, page_bytes);
   ze_external_memory_import_fd_t to_import{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr, opaque_fd,
                                            descriptor_of(source.get())};
   const std::size_t before = open_descriptors();
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-            allocate_with(MemoryKind::onchip, context(), device(), &to_export, page, &pointer));
+            allocate_with(MemoryKind::onchip, context(), device(), &to_export, page_bytes, &pointer));
   EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-            allocate_with(MemoryKind::onchip, context(), device(), &to_import, page, &pointer));
+            allocate_with(MemoryKind::onchip, context(), device(), &to_import, page_bytes, &pointer));
   const ze_external_memory_import_win32_handle_t of_windows{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_WIN32,
                                                             nullptr, 0, nullptr, nullptr};
   for (const MemoryKind kind : kinds) {
     EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-              allocate_with(kind, context(), device(), &of_windows, page, &pointer));
+              allocate_with(kind, context(), device(), &of_windows, page_bytes, &pointer));
     to_export.flags = opaque_fd | ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_WIN32;
     EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
-              allocate_with(kind, context(), device(), &to_export, page, &pointer));
+              allocate_with(kind, context(), device(), &to_export, page_bytes, &pointer));
     to_export.flags = opaque_fd;
     to_import.pNext = &to_export;
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-              allocate_with(kind, context(), device(), &to_import, page, &pointer))
+              allocate_with(kind, context(), device(), &to_import, page_bytes, &pointer))
         << "imported memory is exported by who made it";
   }
   EXPECT_EQ(nullptr, pointer);
@@ -307,19 +306,19 @@ TEST_F(ExternalMemory, given_wishes_that_cannot_be_had_then_the_code_says_so_and
 }
 
 TEST_F(ExternalMemory, given_a_context_destroyed_with_exports_and_imports_alive_then_no_descriptor_is_left) {
-  { const OwnedMemory first = exportable(MemoryKind::device, page); }
+  { const OwnedMemory first = exportable(MemoryKind::device, page_bytes); }
   const std::size_t before = open_descriptors();
   OwnedContext other = create_context(driver());
   for (const MemoryKind kind : kinds) {
     const ze_external_memory_export_desc_t wanted{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                                   opaque_fd};
     void* pointer = nullptr;
-    ASSERT_EQ(ZE_RESULT_SUCCESS, allocate_with(kind, other, device(), &wanted, page, &pointer));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, allocate_with(kind, other, device(), &wanted, page_bytes, &pointer));
     ze_external_memory_export_fd_t asked{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD, nullptr, opaque_fd, -1};
     ze_memory_allocation_properties_t properties{ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, &asked,
                                                  ZE_MEMORY_TYPE_UNKNOWN, 0, 0};
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetAllocProperties(other, pointer, &properties, nullptr));
-    ASSERT_EQ(ZE_RESULT_SUCCESS, import_raw(kind, other, device(), asked.fd, page, &pointer));
+    ASSERT_EQ(ZE_RESULT_SUCCESS, import_raw(kind, other, device(), asked.fd, page_bytes, &pointer));
   }
   if (!under_validation()) {  // its lifetime checker wants everything freed first
     ASSERT_EQ(ZE_RESULT_SUCCESS, other.destroy());

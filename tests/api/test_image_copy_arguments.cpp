@@ -4,14 +4,14 @@
 namespace datum::test {
 namespace {
 
-constexpr std::uint32_t pixel_bytes = 4;
+constexpr std::uint32_t argument_pixel_bytes = 4;
 
 class ImageCopyArguments : public ImageTest {};
 
 TEST_F(ImageCopyArguments, given_regions_that_leave_their_image_when_appended_then_they_are_refused) {
   const OwnedImage image = create(image_description(ZE_IMAGE_TYPE_2D, 16, 8));
   const OwnedImage other = create(image_description(ZE_IMAGE_TYPE_2D, 16, 8));
-  Bytes bytes(16 * 8 * pixel_bytes);
+  Bytes bytes(16 * 8 * argument_pixel_bytes);
   const OwnedList list = this->list();
   const ze_image_region_t whole{0, 0, 0, 16, 8, 1};
   const ze_image_region_t bad[] = {{1, 0, 0, 16, 8, 1},  {0, 1, 0, 16, 8, 1},  {0, 0, 1, 16, 8, 1},
@@ -73,7 +73,7 @@ TEST_F(ImageCopyArguments, given_pitches_that_do_not_fit_when_appended_then_they
 
 TEST_F(ImageCopyArguments, given_memory_that_is_too_small_when_appended_then_it_is_refused) {
   const OwnedImage image = create(image_description(ZE_IMAGE_TYPE_2D, 16, 8));
-  const OwnedMemory block = memory(MemoryKind::device, 16 * 8 * pixel_bytes - 1);
+  const OwnedMemory block = memory(MemoryKind::device, 16 * 8 * argument_pixel_bytes - 1);
   const OwnedList list = this->list();
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
             zeCommandListAppendImageCopyFromMemory(list, image, block.get(), nullptr, nullptr, 0, nullptr));

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include "tests/support/api_session.hpp"
+#include "tests/support/page.hpp"
 #include "tests/support/process_resources.hpp"
 
 namespace datum::test {
 namespace {
 
-constexpr std::size_t page = 4096;
-
-int descriptor_of(const ze_ipc_mem_handle_t& handle) {
+int descriptor_in(const ze_ipc_mem_handle_t& handle) {
   std::int32_t fd = -1;
   std::memcpy(&fd, handle.data, sizeof fd);
   return fd;
@@ -26,7 +25,7 @@ class IpcHandles : public ApiTest {
   void SetUp() override {
     ApiTest::SetUp();
     // The first export starts the exporter's thread.
-    const OwnedMemory block = memory(MemoryKind::host, page);
+    const OwnedMemory block = memory(MemoryKind::host, page_bytes);
     ze_ipc_mem_handle_t handle{};
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), block.get(), &handle));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
@@ -51,7 +50,7 @@ class IpcHandles : public ApiTest {
 };
 
 TEST_F(IpcHandles, given_a_handle_put_twice_when_its_number_is_somebody_elses_then_that_file_stays_open) {
-  OwnedMemory block = memory(MemoryKind::device, page);
+  OwnedMemory block = memory(MemoryKind::device, page_bytes);
   const ze_ipc_mem_handle_t handle = get(block.get());
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
   EXPECT_EQ(ZE_RESULT_SUCCESS, block.free());
@@ -66,25 +65,25 @@ TEST_F(IpcHandles, given_a_handle_put_twice_when_its_number_is_somebody_elses_th
 TEST_F(IpcHandles,
        given_a_client_that_closes_the_descriptor_when_put_and_freed_then_no_foreign_file_is_closed) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
-    OwnedMemory block = memory(kind, page);
+    OwnedMemory block = memory(kind, page_bytes);
     const ze_ipc_mem_handle_t handle = get(block.get());
-    ASSERT_EQ(0, ::close(descriptor_of(handle)));
+    ASSERT_EQ(0, ::close(descriptor_in(handle)));
     const int foreign = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    ASSERT_EQ(descriptor_of(handle), ::dup2(foreign, descriptor_of(handle)));
+    ASSERT_EQ(descriptor_in(handle), ::dup2(foreign, descriptor_in(handle)));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
     EXPECT_EQ(ZE_RESULT_SUCCESS, block.free());
     char byte = 0;
-    EXPECT_EQ(1, ::pread(descriptor_of(handle), &byte, 1, 0));
-    ::close(descriptor_of(handle));
-    if (foreign != descriptor_of(handle)) {
+    EXPECT_EQ(1, ::pread(descriptor_in(handle), &byte, 1, 0));
+    ::close(descriptor_in(handle));
+    if (foreign != descriptor_in(handle)) {
       ::close(foreign);
     }
   }
 }
 
 TEST_F(IpcHandles, given_few_descriptors_when_handles_are_got_and_put_5000_times_then_none_is_lacking) {
-  const OwnedMemory device_block = memory(MemoryKind::device, page);
-  const OwnedMemory host_block = memory(MemoryKind::host, page);
+  const OwnedMemory device_block = memory(MemoryKind::device, page_bytes);
+  const OwnedMemory host_block = memory(MemoryKind::host, page_bytes);
   rlimit before{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
   rlimit few = before;
@@ -105,7 +104,7 @@ TEST_F(IpcHandles, given_few_descriptors_when_handles_are_got_and_put_5000_times
 TEST_F(IpcHandles,
        given_5000_handles_of_one_allocation_then_they_share_a_descriptor_and_nothing_is_left_at_the_end) {
   const std::size_t before = open_descriptors();
-  OwnedMemory block = memory(MemoryKind::device, page);
+  OwnedMemory block = memory(MemoryKind::device, page_bytes);
   const ze_ipc_mem_handle_t first = get(block.get());
   for (int count = 1; count < 5000; ++count) {
     const ze_ipc_mem_handle_t handle = get(block.get());
@@ -121,7 +120,7 @@ TEST_F(IpcHandles,
 }
 
 TEST_F(IpcHandles, given_no_descriptor_left_when_a_handle_is_got_then_the_code_says_so_and_later_it_works) {
-  const OwnedMemory block = memory(MemoryKind::device, page);
+  const OwnedMemory block = memory(MemoryKind::device, page_bytes);
   rlimit before{};
   ASSERT_EQ(0, ::getrlimit(RLIMIT_NOFILE, &before));
   rlimit none = before;
@@ -170,10 +169,10 @@ TEST_F(IpcHandles, given_descriptors_of_other_things_then_they_are_refused_and_s
 }
 
 TEST_F(IpcHandles, given_a_real_handle_with_any_byte_of_its_hints_changed_then_other_memory_is_never_opened) {
-  const OwnedMemory block = memory(MemoryKind::host, page);
-  std::memset(block.get(), 0x11, page);
-  const OwnedMemory secret = memory(MemoryKind::host, page);
-  std::memset(secret.get(), 0x22, page);
+  const OwnedMemory block = memory(MemoryKind::host, page_bytes);
+  std::memset(block.get(), 0x11, page_bytes);
+  const OwnedMemory secret = memory(MemoryKind::host, page_bytes);
+  std::memset(secret.get(), 0x22, page_bytes);
   const ze_ipc_mem_handle_t good = get(block.get());
   const ze_ipc_mem_handle_t other = get(secret.get());
   for (std::size_t index = 0; index < sizeof good.data; ++index) {
@@ -202,10 +201,10 @@ TEST_F(IpcHandles, given_a_real_handle_with_any_byte_of_its_hints_changed_then_o
 }
 
 TEST_F(IpcHandles, given_a_stale_handle_then_it_opens_nothing_not_even_the_next_owners_memory) {
-  OwnedMemory block = memory(MemoryKind::host, page);
+  OwnedMemory block = memory(MemoryKind::host, page_bytes);
   const ze_ipc_mem_handle_t handle = get(block.get());
   EXPECT_EQ(ZE_RESULT_SUCCESS, block.free());
-  const OwnedMemory next = memory(MemoryKind::host, page);
+  const OwnedMemory next = memory(MemoryKind::host, page_bytes);
   const ze_ipc_mem_handle_t next_handle = get(next.get());
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, open(handle, &pointer));
@@ -216,18 +215,18 @@ TEST_F(IpcHandles, given_a_stale_handle_then_it_opens_nothing_not_even_the_next_
 }
 
 TEST_F(IpcHandles, given_a_handle_when_turned_into_its_descriptor_and_back_then_it_opens) {
-  const Bytes content = pattern(page, 6);
-  const OwnedMemory block = memory(MemoryKind::host, page);
-  std::memcpy(block.get(), content.data(), page);
+  const Bytes content = pattern(page_bytes, 6);
+  const OwnedMemory block = memory(MemoryKind::host, page_bytes);
+  std::memcpy(block.get(), content.data(), page_bytes);
   const ze_ipc_mem_handle_t handle = get(block.get());
   std::uint64_t fd = 0;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetFileDescriptorFromIpcHandleExp(context(), handle, &fd));
-  EXPECT_EQ(static_cast<std::uint64_t>(descriptor_of(handle)), fd);
+  EXPECT_EQ(static_cast<std::uint64_t>(descriptor_in(handle)), fd);
   ze_ipc_mem_handle_t again{};
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandleFromFileDescriptorExp(context(), fd, &again));
   void* pointer = nullptr;
   ASSERT_EQ(ZE_RESULT_SUCCESS, open(again, &pointer));
-  EXPECT_EQ(0, std::memcmp(pointer, content.data(), page));
+  EXPECT_EQ(0, std::memcmp(pointer, content.data(), page_bytes));
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(context(), pointer));
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), again));
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
@@ -245,7 +244,7 @@ TEST_F(IpcHandles, given_a_handle_when_turned_into_its_descriptor_and_back_then_
 
 TEST_F(IpcHandles, given_contexts_and_devices_that_are_none_then_every_function_says_so) {
   DATUM_NEEDS_SURVIVABLE_BAD_HANDLES();
-  const OwnedMemory block = memory(MemoryKind::host, page);
+  const OwnedMemory block = memory(MemoryKind::host, page_bytes);
   ze_ipc_mem_handle_t handle = get(block.get());
   void* pointer = nullptr;
   std::uint64_t fd = 0;
@@ -269,14 +268,14 @@ TEST_F(IpcHandles, given_contexts_and_devices_that_are_none_then_every_function_
 TEST_F(IpcHandles, given_threads_that_get_open_close_and_put_then_all_succeeds_and_nothing_is_left) {
   const std::size_t before = open_descriptors();
   {
-    const OwnedMemory one = memory(MemoryKind::device, page);
-    const OwnedMemory other = memory(MemoryKind::host, page);
+    const OwnedMemory one = memory(MemoryKind::device, page_bytes);
+    const OwnedMemory other = memory(MemoryKind::host, page_bytes);
     std::atomic<int> failures = 0;
     std::vector<std::thread> threads;
     for (int thread = 0; thread < 8; ++thread) {
       threads.emplace_back([&] {
         for (int round = 0; round < by_board(200, 10); ++round) {
-          const OwnedMemory own = memory(round % 2 == 0 ? MemoryKind::host : MemoryKind::device, page);
+          const OwnedMemory own = memory(round % 2 == 0 ? MemoryKind::host : MemoryKind::device, page_bytes);
           for (const void* block : {one.get(), other.get(), own.get()}) {
             ze_ipc_mem_handle_t handle{};
             void* pointer = nullptr;

@@ -4,11 +4,10 @@
 #include <sys/mman.h>
 
 #include "tests/support/api_session.hpp"
+#include "tests/support/page.hpp"
 
 namespace datum::test {
 namespace {
-
-constexpr std::size_t page = 4096;
 
 class IpcMemory : public ApiTest {
  protected:
@@ -42,7 +41,7 @@ class IpcMemory : public ApiTest {
   }
 };
 
-/// Whether the CPU has any access to the page of `pointer`.
+/// Whether the CPU has any access to the page_bytes of `pointer`.
 bool cpu_may_access(const void* pointer) {
   std::ifstream maps("/proc/self/maps");
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -81,15 +80,16 @@ TEST_F(IpcMemory, given_device_memory_when_opened_then_both_pointers_are_the_sam
 }
 
 TEST_F(IpcMemory, given_host_memory_small_and_large_when_opened_then_cpu_and_board_see_the_same_bytes) {
-  for (const std::size_t bytes : {std::size_t{100}, 3 * page, std::size_t{700'000}, std::size_t{3'000'000}}) {
+  for (const std::size_t bytes :
+       {std::size_t{100}, 3 * page_bytes, std::size_t{700'000}, std::size_t{3'000'000}}) {
     if (on_rtl() && bytes > 100'000) {
       continue;
     }
-    const OwnedMemory before = memory(MemoryKind::host, page);
+    const OwnedMemory before = memory(MemoryKind::host, page_bytes);
     const OwnedMemory block = memory(MemoryKind::host, bytes);
-    const OwnedMemory after = memory(MemoryKind::host, page);
-    std::memset(before.get(), 1, page);
-    std::memset(after.get(), 2, page);
+    const OwnedMemory after = memory(MemoryKind::host, page_bytes);
+    std::memset(before.get(), 1, page_bytes);
+    std::memset(after.get(), 2, page_bytes);
     const Bytes content = pattern(bytes, 1);
     std::memcpy(block.get(), content.data(), bytes);
     const ze_ipc_mem_handle_t handle = get(block.get());
@@ -107,7 +107,7 @@ TEST_F(IpcMemory, given_host_memory_small_and_large_when_opened_then_cpu_and_boa
     EXPECT_TRUE(same_bytes(other, download(opened, bytes))) << bytes;
     upload(opened, content);
     EXPECT_EQ(0, std::memcmp(block.get(), content.data(), bytes)) << bytes;
-    EXPECT_EQ(before.bytes()[page - 1], 1);
+    EXPECT_EQ(before.bytes()[page_bytes - 1], 1);
     EXPECT_EQ(after.bytes()[0], 2);
     close(opened);
     put(handle);
@@ -126,7 +126,7 @@ TEST_F(IpcMemory,
     EXPECT_EQ(type_of(kind), found.type);
     EXPECT_EQ(kind == MemoryKind::device ? device() : nullptr, owner);
     EXPECT_NE(properties(block.get()).id, found.id);
-    EXPECT_EQ(page, found.pageSize);
+    EXPECT_EQ(page_bytes, found.pageSize);
     void* base = nullptr;
     std::size_t size = 0;
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemGetAddressRange(context(), opened + 4999, &base, &size));
@@ -142,7 +142,7 @@ TEST_F(IpcMemory,
 
 TEST_F(IpcMemory,
        given_one_handle_when_opened_several_times_then_pointers_are_unique_and_live_their_own_lives) {
-  const Bytes content = pattern(2 * page, 1);
+  const Bytes content = pattern(2 * page_bytes, 1);
   const OwnedMemory block = memory(MemoryKind::device, content.size());
   upload(block.get(), content);
   const ze_ipc_mem_handle_t handle = get(block.get());
@@ -160,7 +160,7 @@ TEST_F(IpcMemory,
 
 TEST_F(IpcMemory, given_an_exporter_that_frees_then_the_importer_keeps_the_bytes_and_sees_no_later_ones) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
-    const std::size_t bytes = by_board<std::size_t>(200'000, 3 * page);
+    const std::size_t bytes = by_board<std::size_t>(200'000, 3 * page_bytes);
     const Bytes content = pattern(bytes, 1);
     OwnedMemory block = memory(kind, bytes);
     upload(block.get(), content);
@@ -183,7 +183,7 @@ TEST_F(IpcMemory, given_an_exporter_that_frees_then_the_importer_keeps_the_bytes
 }
 
 TEST_F(IpcMemory, given_pages_that_hold_another_contexts_bytes_when_exported_unused_then_they_were_cleared) {
-  const std::size_t bytes = by_board<std::size_t>(1 << 20, 4 * page);
+  const std::size_t bytes = by_board<std::size_t>(1 << 20, 4 * page_bytes);
   {
     const OwnedContext other = create_context(driver());
     const OwnedMemory dirty = allocate(MemoryKind::device, other, device(), bytes);
@@ -212,7 +212,7 @@ TEST_F(IpcMemory, given_pages_that_hold_another_contexts_bytes_when_exported_unu
 TEST_F(IpcMemory,
        given_a_client_that_maps_the_descriptor_itself_then_it_sees_the_allocation_from_its_first_byte) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
-    const Bytes content = pattern(3 * page, 1);
+    const Bytes content = pattern(3 * page_bytes, 1);
     const OwnedMemory block = memory(kind, content.size());
     upload(block.get(), content);
     const ze_ipc_mem_handle_t handle = get(block.get());
@@ -233,14 +233,14 @@ TEST_F(IpcMemory, given_what_cannot_be_exported_then_the_code_says_so_and_nothin
   ze_ipc_mem_handle_t handle{};
   std::memset(handle.data, 0x77, sizeof handle.data - 1);  // the validation layer takes it for a C string
   const ze_ipc_mem_handle_t untouched = handle;
-  const OwnedMemory block = memory(MemoryKind::device, 3 * page);
-  const OwnedMemory host = memory(MemoryKind::host, 3 * page);
-  const OwnedMemory shared = memory(MemoryKind::shared, page);
-  const OwnedMemory onchip = memory(MemoryKind::onchip, page);
+  const OwnedMemory block = memory(MemoryKind::device, 3 * page_bytes);
+  const OwnedMemory host = memory(MemoryKind::host, 3 * page_bytes);
+  const OwnedMemory shared = memory(MemoryKind::shared, page_bytes);
+  const OwnedMemory onchip = memory(MemoryKind::onchip, page_bytes);
   int local = 0;
   for (const void* pointer :
-       {static_cast<const void*>(block.bytes() + page), static_cast<const void*>(block.bytes() + 1),
-        static_cast<const void*>(host.bytes() + page), static_cast<const void*>(shared.get()),
+       {static_cast<const void*>(block.bytes() + page_bytes), static_cast<const void*>(block.bytes() + 1),
+        static_cast<const void*>(host.bytes() + page_bytes), static_cast<const void*>(shared.get()),
         static_cast<const void*>(&local)}) {
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemGetIpcHandle(context(), pointer, &handle));
   }
@@ -256,7 +256,7 @@ TEST_F(IpcMemory, given_what_cannot_be_exported_then_the_code_says_so_and_nothin
 }
 
 TEST_F(IpcMemory, given_types_of_handle_when_asked_for_then_the_default_is_made_and_a_fabric_is_refused) {
-  const OwnedMemory block = memory(MemoryKind::device, page);
+  const OwnedMemory block = memory(MemoryKind::device, page_bytes);
   ze_ipc_mem_handle_type_ext_desc_t type{ZE_STRUCTURE_TYPE_IPC_MEM_HANDLE_TYPE_EXT_DESC, nullptr,
                                          ZE_IPC_MEM_HANDLE_TYPE_FLAG_DEFAULT};
   ze_ipc_mem_handle_t handle{};
@@ -284,8 +284,9 @@ TEST_F(IpcMemory, given_types_of_handle_when_allocating_then_the_default_is_made
   const auto allocate_both = [&](ze_ipc_mem_handle_type_flags_t flags) {
     type.typeFlags = flags;
     void* pointers[2]{};
-    const ze_result_t results[] = {zeMemAllocDevice(context(), &on_device, page, 0, device(), &pointers[0]),
-                                   zeMemAllocHost(context(), &on_host, page, 0, &pointers[1])};
+    const ze_result_t results[] = {
+        zeMemAllocDevice(context(), &on_device, page_bytes, 0, device(), &pointers[0]),
+        zeMemAllocHost(context(), &on_host, page_bytes, 0, &pointers[1])};
     EXPECT_EQ(results[0], results[1]);
     for (std::size_t index = 0; index < 2; ++index) {
       if (results[index] == ZE_RESULT_SUCCESS) {
@@ -304,13 +305,13 @@ TEST_F(IpcMemory, given_types_of_handle_when_allocating_then_the_default_is_made
 
 TEST_F(IpcMemory, given_the_wrong_release_when_called_then_it_is_invalid_and_both_live_on) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
-    const Bytes content = pattern(2 * page, 4);
+    const Bytes content = pattern(2 * page_bytes, 4);
     const OwnedMemory block = memory(kind, content.size());
     upload(block.get(), content);
     auto* opened = static_cast<std::byte*>(open(get(block.get())));
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(context(), opened));
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemCloseIpcHandle(context(), block.get()));
-    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemCloseIpcHandle(context(), opened + page));
+    EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemCloseIpcHandle(context(), opened + page_bytes));
     const OwnedContext other = create_context(driver());
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemCloseIpcHandle(other, opened));
     EXPECT_TRUE(same_bytes(content, download(opened, content.size())));
@@ -322,7 +323,7 @@ TEST_F(IpcMemory, given_the_wrong_release_when_called_then_it_is_invalid_and_bot
 }
 
 TEST_F(IpcMemory, given_wrong_arguments_of_open_then_each_has_its_code) {
-  const OwnedMemory block = memory(MemoryKind::device, page);
+  const OwnedMemory block = memory(MemoryKind::device, page_bytes);
   const ze_ipc_mem_handle_t handle = get(block.get());
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION,
@@ -337,17 +338,17 @@ TEST_F(IpcMemory, given_read_only_host_memory_when_exported_then_the_boards_writ
   ze_host_mem_alloc_desc_t description{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr,
                                        ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY};
   void* pointer = nullptr;
-  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemAllocHost(context(), &description, page, 0, &pointer));
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemAllocHost(context(), &description, page_bytes, 0, &pointer));
   const OwnedMemory block(context(), pointer);
-  std::memset(pointer, 9, page);
+  std::memset(pointer, 9, page_bytes);
   put(get(pointer));
-  const OwnedMemory source = memory(MemoryKind::host, page);
-  EXPECT_NE(ZE_RESULT_SUCCESS, copy_code(pointer, source.get(), page));
+  const OwnedMemory source = memory(MemoryKind::host, page_bytes);
+  EXPECT_NE(ZE_RESULT_SUCCESS, copy_code(pointer, source.get(), page_bytes));
   EXPECT_EQ(9, block.bytes()[0]);
 }
 
 TEST_F(IpcMemory, given_memory_opened_and_left_open_when_its_context_ends_then_all_of_it_is_given_back) {
-  const OwnedMemory block = memory(MemoryKind::host, 3 * page);
+  const OwnedMemory block = memory(MemoryKind::host, 3 * page_bytes);
   const ze_ipc_mem_handle_t handle = get(block.get());
   OwnedContext other = create_context(driver());
   void* pointer = nullptr;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "tests/api/handle_text.hpp"
 #include "tests/api/ipc_range_test.hpp"
 #include "tests/api/scenarios.hpp"
 #include "tests/support/child_process.hpp"
@@ -17,25 +18,7 @@
 namespace datum::test {
 namespace {
 
-constexpr const char* handle_variable = "DATUM_TEST_IPC_RANGE";
-
-std::string as_text(const ze_ipc_mem_handle_t& handle) {
-  std::string text;
-  for (const char byte : handle.data) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", static_cast<unsigned char>(byte));
-    text += digits;
-  }
-  return text;
-}
-
-ze_ipc_mem_handle_t from_text(const std::string& text) {
-  ze_ipc_mem_handle_t handle{};
-  for (std::size_t index = 0; index < sizeof handle.data && 2 * index + 1 < text.size(); ++index) {
-    handle.data[index] = static_cast<char>(std::stoul(text.substr(2 * index, 2), nullptr, 16));
-  }
-  return handle;
-}
+constexpr const char* range_variable = "DATUM_TEST_IPC_RANGE";
 
 class IpcRangeHandles : public RangeTest {
  protected:
@@ -168,14 +151,14 @@ TEST_F(IpcRangeHandles, given_the_64_bytes_sent_to_a_program_then_it_reads_and_w
     fill(row, pattern(range_bytes, 1));
     ze_ipc_mem_handle_t handle = get(row.first.at(), range_bytes);
     const ChildOutcome child =
-        run_scenario_in_child("ipc_range_open_and_answer", {{handle_variable, as_text(handle)}});
+        run_scenario_in_child("ipc_range_open_and_answer", {{range_variable, as_text(handle)}});
     EXPECT_TRUE(child.succeeded()) << child.describe();
     EXPECT_TRUE(same_bytes(pattern(range_bytes, 2), download(row.first.at(), range_bytes)));
     // And with the descriptor alone, which it inherits.
     fill(row, pattern(range_bytes, 1));
     const int inherited = ::fcntl(descriptor_of(handle), F_DUPFD, 200);
-    const ChildOutcome other = run_scenario_in_child(
-        "ipc_range_open_and_answer", {{handle_variable, as_text(only_descriptor(inherited))}});
+    const ChildOutcome other = run_scenario_in_child("ipc_range_open_and_answer",
+                                                     {{range_variable, as_text(only_descriptor(inherited))}});
     ::close(inherited);
     EXPECT_TRUE(other.succeeded()) << other.describe();
     EXPECT_TRUE(same_bytes(pattern(range_bytes, 2), download(row.first.at(), range_bytes)));
@@ -189,7 +172,8 @@ TEST_F(IpcRangeHandles, given_a_program_that_ended_when_its_range_is_opened_then
   ASSERT_GE(child.output.size(), 128U);
   void* opened = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT,
-            zeMemOpenIpcHandle(context(), device(), from_text(child.output.substr(0, 128)), 0, &opened));
+            zeMemOpenIpcHandle(context(), device(),
+                               from_text<ze_ipc_mem_handle_t>(child.output.substr(0, 128)), 0, &opened));
 }
 
 }  // namespace
@@ -206,7 +190,9 @@ int scenario_ipc_range_open_and_answer() {
   };
   void* opened = nullptr;
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS,
-                  zeMemOpenIpcHandle(context, device, from_text(environment(handle_variable)), 0, &opened));
+                  zeMemOpenIpcHandle(context, device,
+                                     from_text<ze_ipc_mem_handle_t>(environment(range_variable)), 0,
+                                     &opened));
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, copy(staging.get(), opened));
   const Bytes expected = pattern(range_bytes, 1);
   SCENARIO_REQUIRE(std::memcmp(staging.get(), expected.data(), range_bytes) == 0);

@@ -14,7 +14,7 @@
 namespace datum::test {
 namespace {
 
-constexpr const char* handle_variable = "DATUM_TEST_TRANSPORT_HANDLE";
+constexpr const char* transport_variable = "DATUM_TEST_TRANSPORT_HANDLE";
 constexpr const char* process_variable = "DATUM_TEST_TRANSPORT_PROCESS";
 constexpr int not_allowed = 77;
 
@@ -100,7 +100,7 @@ TEST_F(IpcTransport, given_a_program_that_fetches_the_descriptor_from_the_export
     const ze_ipc_mem_handle_t handle = handle_of(block.get());
     const ChildOutcome child = run_scenario_in_child(
         "ipc_fetch_descriptor",
-        {{handle_variable, as_text(rest_kept ? handle : only_descriptor(descriptor_of(handle)))},
+        {{transport_variable, as_text(rest_kept ? handle : only_descriptor(descriptor_of(handle)))},
          {process_variable, std::to_string(::getpid())}});
     if (!child.timed_out && child.exit_status == not_allowed) {
       GTEST_SKIP() << "this process may not reach into others";
@@ -115,7 +115,7 @@ TEST_F(IpcTransport, given_a_program_that_fetches_the_descriptor_from_the_export
 
 /// As MPI libraries do: the number becomes a descriptor of this process's, which is closed before the memory.
 int scenario_ipc_fetch_descriptor() {
-  ze_ipc_mem_handle_t handle = from_text<ze_ipc_mem_handle_t>(environment(handle_variable));
+  ze_ipc_mem_handle_t handle = from_text<ze_ipc_mem_handle_t>(environment(transport_variable));
   const auto process =
       static_cast<int>(::syscall(SYS_pidfd_open, std::stoi(environment(process_variable)), 0));
   const auto fd =

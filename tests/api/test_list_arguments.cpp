@@ -8,7 +8,7 @@
 namespace datum::test {
 namespace {
 
-constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t list_block_bytes = 4096;
 
 /// The arguments that nearly every append has; the others are good ones.
 struct Target {
@@ -30,7 +30,7 @@ class ListArguments : public ApiTest {
     if (HasFatalFailure()) {
       return;
     }
-    block_ = memory(MemoryKind::host, block_bytes);
+    block_ = memory(MemoryKind::host, list_block_bytes);
     list_ = create_list(context(), device());
     pool_ = create_event_pool(context(), 2,
                               ZE_EVENT_POOL_FLAG_HOST_VISIBLE | ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP);
@@ -57,10 +57,10 @@ class ListArguments : public ApiTest {
 
   /// Nothing refused has been recorded, and the list can still be used.
   void expect_usable_and_empty() {
-    const Bytes before(block_.bytes(), block_.bytes() + block_bytes);
+    const Bytes before(block_.bytes(), block_.bytes() + list_block_bytes);
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list_));
     EXPECT_EQ(ZE_RESULT_SUCCESS, execute_and_wait(list_));
-    EXPECT_EQ(before, Bytes(block_.bytes(), block_.bytes() + block_bytes));
+    EXPECT_EQ(before, Bytes(block_.bytes(), block_.bytes() + list_block_bytes));
     EXPECT_EQ(ZE_RESULT_NOT_READY, zeEventQueryStatus(event_));
   }
 
@@ -72,7 +72,7 @@ class ListArguments : public ApiTest {
 
 std::vector<Append> ListArguments::copies_and_fills() const {
   unsigned char* to = block_.bytes();
-  const unsigned char* from = block_.bytes() + block_bytes / 2;
+  const unsigned char* from = block_.bytes() + list_block_bytes / 2;
   ze_context_handle_t of = context();
   static const unsigned char value = 7;
   static const ze_copy_region_t region{0, 0, 0, 8, 2, 0};
@@ -235,7 +235,7 @@ TEST_F(ListArguments, given_null_pointers_when_appended_then_each_is_named) {
 TEST_F(ListArguments, given_ranges_that_leave_an_allocation_when_appended_then_they_are_invalid_arguments) {
   const unsigned char value = 7;
   void* to = block_.get();
-  void* last = block_.bytes() + block_bytes - 4;
+  void* last = block_.bytes() + list_block_bytes - 4;
   const void* range = last;
   const std::size_t size = 64;
   ze_event_handle_t one = event_;
@@ -267,25 +267,25 @@ TEST_F(ListArguments, given_a_fill_that_is_not_aligned_to_its_pattern_when_appen
 }
 
 TEST_F(ListArguments, given_hints_about_memory_when_executed_then_each_is_taken_and_the_bytes_stay) {
-  const OwnedMemory shared = memory(MemoryKind::shared, block_bytes);
-  write_pattern(shared.get(), block_bytes, 11);
-  const Bytes before = pattern(block_bytes, 11);
-  ASSERT_EQ(ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
-              for (const ze_memory_advice_t advice :
-                   {ZE_MEMORY_ADVICE_SET_READ_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
-                    ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION, ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
-                    ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
-                    ZE_MEMORY_ADVICE_BIAS_CACHED, ZE_MEMORY_ADVICE_BIAS_UNCACHED,
-                    ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION,
-                    ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION}) {
-                EXPECT_EQ(ZE_RESULT_SUCCESS,
-                          zeCommandListAppendMemAdvise(list, device(), shared.get(), block_bytes, advice))
-                    << "advice " << advice;
-              }
-              EXPECT_EQ(ZE_RESULT_SUCCESS,
-                        zeCommandListAppendMemoryPrefetch(list, shared.get(), block_bytes));
-            }));
-  EXPECT_EQ(before, Bytes(shared.bytes(), shared.bytes() + block_bytes));
+  const OwnedMemory shared = memory(MemoryKind::shared, list_block_bytes);
+  write_pattern(shared.get(), list_block_bytes, 11);
+  const Bytes before = pattern(list_block_bytes, 11);
+  ASSERT_EQ(
+      ZE_RESULT_SUCCESS, run([&](ze_command_list_handle_t list) {
+        for (const ze_memory_advice_t advice :
+             {ZE_MEMORY_ADVICE_SET_READ_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
+              ZE_MEMORY_ADVICE_SET_PREFERRED_LOCATION, ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
+              ZE_MEMORY_ADVICE_SET_NON_ATOMIC_MOSTLY, ZE_MEMORY_ADVICE_CLEAR_NON_ATOMIC_MOSTLY,
+              ZE_MEMORY_ADVICE_BIAS_CACHED, ZE_MEMORY_ADVICE_BIAS_UNCACHED,
+              ZE_MEMORY_ADVICE_SET_SYSTEM_MEMORY_PREFERRED_LOCATION,
+              ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION}) {
+          EXPECT_EQ(ZE_RESULT_SUCCESS,
+                    zeCommandListAppendMemAdvise(list, device(), shared.get(), list_block_bytes, advice))
+              << "advice " << advice;
+        }
+        EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryPrefetch(list, shared.get(), list_block_bytes));
+      }));
+  EXPECT_EQ(before, Bytes(shared.bytes(), shared.bytes() + list_block_bytes));
   EXPECT_EQ(
       ZE_RESULT_ERROR_INVALID_ENUMERATION,
       zeCommandListAppendMemAdvise(list_, device(), shared.get(), 64, static_cast<ze_memory_advice_t>(99)));

@@ -8,10 +8,10 @@
 namespace datum::test {
 namespace {
 
-constexpr ze_driver_memory_free_policy_ext_flags_t at_once = 0;
-constexpr ze_driver_memory_free_policy_ext_flags_t blocking =
+constexpr ze_driver_memory_free_policy_ext_flags_t free_at_once = 0;
+constexpr ze_driver_memory_free_policy_ext_flags_t free_blocking =
     ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_BLOCKING_FREE;
-constexpr ze_driver_memory_free_policy_ext_flags_t deferring =
+constexpr ze_driver_memory_free_policy_ext_flags_t free_deferring =
     ZE_DRIVER_MEMORY_FREE_POLICY_EXT_FLAG_DEFER_FREE;
 
 constexpr std::size_t block_bytes = 64 * 1024;
@@ -96,21 +96,22 @@ TEST_F(MemoryFreePolicy, given_the_driver_when_asked_for_policies_then_both_are_
   properties.stype = ZE_STRUCTURE_TYPE_DRIVER_PROPERTIES;
   properties.pNext = &policies;
   ASSERT_EQ(ZE_RESULT_SUCCESS, zeDriverGetProperties(driver(), &properties));
-  EXPECT_EQ(blocking | deferring, policies.freePolicies);
+  EXPECT_EQ(free_blocking | free_deferring, policies.freePolicies);
 }
 
 TEST_F(MemoryFreePolicy, given_wrong_arguments_when_freed_then_each_has_its_code_and_the_memory_lives) {
   OwnedMemory block = memory(MemoryKind::device, 100);
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, free_with(context(), block.get(), 4));
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION, free_with(context(), block.get(), 0x80000001U));
-  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION, free_with(context(), block.get(), blocking | deferring))
+  EXPECT_EQ(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
+            free_with(context(), block.get(), free_blocking | free_deferring))
       << "it cannot wait and not wait";
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, zeMemFreeExt(context(), nullptr, block.get()));
-  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, free_with(context(), nullptr, blocking));
+  EXPECT_EQ(ZE_RESULT_ERROR_INVALID_NULL_POINTER, free_with(context(), nullptr, free_blocking));
   ze_memory_free_ext_desc_t other_type{ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, nullptr, 0};
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFreeExt(context(), &other_type, block.get()));
   int on_stack = 0;
-  for (const auto policy : {at_once, blocking, deferring}) {
+  for (const auto policy : {free_at_once, free_blocking, free_deferring}) {
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, free_with(context(), block.bytes() + 1, policy)) << policy;
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, free_with(context(), &on_stack, policy)) << policy;
   }
@@ -120,7 +121,7 @@ TEST_F(MemoryFreePolicy, given_wrong_arguments_when_freed_then_each_has_its_code
 
 TEST_F(MemoryFreePolicy, given_unused_memory_when_freed_with_any_policy_then_it_is_gone_and_comes_back) {
   const std::uint64_t before = usable();
-  for (const auto policy : {at_once, blocking, deferring}) {
+  for (const auto policy : {free_at_once, free_blocking, free_deferring}) {
     for (const MemoryKind kind : all_memory_kinds) {
       OwnedMemory block = memory(kind, block_bytes);
       upload(block.get(), pattern(1000, 1));
@@ -143,7 +144,7 @@ TEST_F(MemoryFreePolicy, given_a_copy_in_flight_when_its_source_is_freed_deferre
     const std::uint64_t with_source = usable();
     start_copy(target.get(), source.get(), block_bytes);
     void* pointer = source.release();
-    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), pointer, deferring)) << name_of(kind);
+    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), pointer, free_deferring)) << name_of(kind);
     EXPECT_EQ(ZE_MEMORY_TYPE_UNKNOWN, type_of_pointer(pointer)) << name_of(kind);
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemFree(context(), pointer)) << "it is freed only once";
     EXPECT_EQ(with_source, usable()) << "the copy still needs it";
@@ -162,7 +163,7 @@ TEST_F(MemoryFreePolicy, given_deferred_memory_when_its_last_command_has_ended_t
   OwnedMemory source = memory(MemoryKind::device, block_bytes);
   EXPECT_EQ(before, usable() + block_bytes);
   start_copy(target.get(), source.get(), block_bytes);
-  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), source.release(), deferring));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), source.release(), free_deferring));
   EXPECT_EQ(before, usable() + block_bytes);
   EXPECT_EQ(ZE_RESULT_SUCCESS, open_gate_and_wait());
   EXPECT_EQ(before, usable());
@@ -208,7 +209,7 @@ TEST_F(MemoryFreePolicy,
     start_behind_gate([&](ze_command_list_handle_t list, ze_event_handle_t gate) {
       return one.append(list, gate, block.bytes(), other.get());
     });
-    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), block.release(), deferring)) << one.name;
+    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), block.release(), free_deferring)) << one.name;
     EXPECT_EQ(ZE_RESULT_SUCCESS, open_gate_and_wait()) << one.name << ": " << last_error_text();
   }
 }
@@ -224,7 +225,7 @@ TEST_F(MemoryFreePolicy,
   ze_result_t freed = ZE_RESULT_ERROR_UNKNOWN;
   std::thread freeing([&] {
     begun = true;
-    freed = free_with(context(), block.release(), blocking);
+    freed = free_with(context(), block.release(), free_blocking);
     returned = true;
   });
   while (!begun) {
@@ -251,7 +252,7 @@ TEST_F(MemoryFreePolicy,
   start_copy(to.get(), from.get(), block_bytes);
   for (const MemoryKind kind : all_memory_kinds) {
     OwnedMemory unused = memory(kind, block_bytes);
-    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), unused.release(), blocking)) << name_of(kind);
+    EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), unused.release(), free_blocking)) << name_of(kind);
   }
   EXPECT_EQ(ZE_RESULT_NOT_READY, zeEventQueryStatus(gate_)) << "the other work still waits";
   EXPECT_EQ(ZE_RESULT_SUCCESS, open_gate_and_wait());
@@ -270,7 +271,7 @@ TEST_F(MemoryFreePolicy, given_two_queues_using_memory_when_freed_deferred_then_
                                                              block_bytes, nullptr, 1, &gate));
   start_copy(first_target.get(), source.get(), block_bytes);
   const std::uint64_t with_source = usable();
-  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), source.release(), deferring));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), source.release(), free_deferring));
   EXPECT_EQ(ZE_RESULT_SUCCESS, open_gate_and_wait());
   EXPECT_EQ(with_source, usable()) << "the second copy has not run";
   EXPECT_EQ(ZE_RESULT_SUCCESS, zeEventHostSignal(second_gate));
@@ -291,7 +292,7 @@ TEST_F(MemoryFreePolicy,
     return zeCommandListAppendMemoryCopyFromContext(list, target.get(), other, source.get(), block_bytes,
                                                     nullptr, 1, &gate);
   });
-  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(other, source.release(), deferring));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(other, source.release(), free_deferring));
   if (mode() != Mode::wrapped && !under_validation()) {
     EXPECT_EQ(ZE_RESULT_ERROR_HANDLE_OBJECT_IN_USE, zeContextDestroy(other));
   }
@@ -314,7 +315,7 @@ TEST_F(MemoryFreePolicy,
   ASSERT_FALSE(blocks.empty());
   void* last = blocks.back().get();
   start_copy(target.get(), last, 4096);
-  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), blocks.back().release(), deferring));
+  EXPECT_EQ(ZE_RESULT_SUCCESS, free_with(context(), blocks.back().release(), free_deferring));
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
             allocate_raw(MemoryKind::onchip, context(), device(), 16384, 0, &pointer));

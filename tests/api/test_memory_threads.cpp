@@ -12,13 +12,13 @@
 namespace datum::test {
 namespace {
 
-constexpr unsigned thread_count = 6;
+constexpr unsigned memory_threads = 6;
 
 class MemoryThreads : public ApiTest {
  protected:
   template <class Body>
   void in_threads(Body&& body) {
-    test::in_threads(thread_count, std::forward<Body>(body));
+    test::in_threads(memory_threads, std::forward<Body>(body));
   }
 
   /// Copies through `block` on the thread's own list; empty: every byte came back.
@@ -136,7 +136,7 @@ TEST_F(MemoryThreads,
 }
 
 TEST_F(MemoryThreads, given_many_threads_when_all_ask_for_the_default_context_then_there_is_one) {
-  std::vector<ze_context_handle_t> found(thread_count);
+  std::vector<ze_context_handle_t> found(memory_threads);
   in_threads([&](unsigned index) -> std::string {
     found[index] = zeDriverGetDefaultContext(driver());
     return found[index] != nullptr ? "" : "none";

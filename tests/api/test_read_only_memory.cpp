@@ -3,11 +3,10 @@
 #include <cstring>
 
 #include "tests/api/external_memory_test.hpp"
+#include "tests/support/page.hpp"
 
 namespace datum::test {
 namespace {
-
-constexpr std::size_t page = 4096;
 
 class ReadOnlyMemory : public ExternalTest {
  protected:
@@ -56,9 +55,9 @@ class ReadOnlyMemory : public ExternalTest {
 
 TEST_F(ReadOnlyMemory, given_shared_memory_with_or_without_a_device_when_the_board_writes_then_it_fails) {
   for (const ze_device_handle_t on : {device(), ze_device_handle_t{}}) {
-    for (const std::size_t bytes : {std::size_t{100}, 5 * page, std::size_t{3} << 20U}) {
+    for (const std::size_t bytes : {std::size_t{100}, 5 * page_bytes, std::size_t{3} << 20U}) {
       const OwnedMemory block = shared_memory(bytes, on);
-      expect_only_read(block.get(), bytes < page ? bytes : page);
+      expect_only_read(block.get(), bytes < page_bytes ? bytes : page_bytes);
     }
   }
 }
@@ -69,26 +68,27 @@ TEST_F(ReadOnlyMemory, given_shared_memory_when_asked_for_read_only_and_write_co
                                       read_only | ZE_HOST_MEM_ALLOC_FLAG_BIAS_WRITE_COMBINED};
   void* pointer = nullptr;
   EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ENUMERATION,
-            zeMemAllocShared(context(), &on_device, &both, page, 0, device(), &pointer));
+            zeMemAllocShared(context(), &on_device, &both, page_bytes, 0, device(), &pointer));
   EXPECT_EQ(nullptr, pointer);
   EXPECT_NE(std::string::npos, last_error_text().find("exclude each other")) << last_error_text();
 }
 
 TEST_F(ReadOnlyMemory, given_read_only_host_memory_when_its_handle_is_opened_then_there_it_is_read_only_too) {
-  for (const std::size_t bytes : {page, std::size_t{3} << 20U}) {
+  for (const std::size_t bytes : {page_bytes, std::size_t{3} << 20U}) {
     const OwnedMemory block = host_memory(bytes);
     ze_ipc_mem_handle_t handle{};
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemGetIpcHandle(context(), block.get(), &handle));
-    expect_only_read(block.get(), page);
+    expect_only_read(block.get(), page_bytes);
     void* opened = nullptr;
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemOpenIpcHandle(context(), device(), handle, 0, &opened));
-    expect_only_read(opened, page);
+    expect_only_read(opened, page_bytes);
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(context(), opened));
     ze_ipc_mem_handle_t only_descriptor{};
     std::memcpy(only_descriptor.data, handle.data, sizeof(std::int32_t));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeMemOpenIpcHandle(context(), device(), only_descriptor, 0, &opened));
-    const OwnedMemory source = memory(MemoryKind::host, page);
-    EXPECT_EQ(ZE_RESULT_SUCCESS, write_code(opened, source.get(), page)) << "a descriptor says nothing of it";
+    const OwnedMemory source = memory(MemoryKind::host, page_bytes);
+    EXPECT_EQ(ZE_RESULT_SUCCESS, write_code(opened, source.get(), page_bytes))
+        << "a descriptor says nothing of it";
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemCloseIpcHandle(context(), opened));
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), handle));
   }
@@ -97,16 +97,16 @@ TEST_F(ReadOnlyMemory, given_read_only_host_memory_when_its_handle_is_opened_the
 TEST_F(ReadOnlyMemory, given_memory_exported_and_imported_then_each_side_is_as_it_was_asked_for) {
   const ze_external_memory_export_desc_t wanted{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC, nullptr,
                                                 opaque_fd};
-  const OwnedMemory block = host_memory(page, &wanted);
-  expect_only_read(block.get(), page);
+  const OwnedMemory block = host_memory(page_bytes, &wanted);
+  expect_only_read(block.get(), page_bytes);
   const int fd = descriptor_of(block.get());
-  const OwnedMemory writable = imported(MemoryKind::host, fd, page);
-  const OwnedMemory source = memory(MemoryKind::host, page);
-  EXPECT_EQ(ZE_RESULT_SUCCESS, write_code(writable.get(), source.get(), page));
+  const OwnedMemory writable = imported(MemoryKind::host, fd, page_bytes);
+  const OwnedMemory source = memory(MemoryKind::host, page_bytes);
+  EXPECT_EQ(ZE_RESULT_SUCCESS, write_code(writable.get(), source.get(), page_bytes));
   const ze_external_memory_import_fd_t from{ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD, nullptr, opaque_fd,
                                             fd};
-  const OwnedMemory guarded = host_memory(page, &from);
-  expect_only_read(guarded.get(), page);
+  const OwnedMemory guarded = host_memory(page_bytes, &from);
+  expect_only_read(guarded.get(), page_bytes);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace datum::test {
 namespace {
 
-constexpr unsigned thread_count = 6;
+constexpr unsigned sharing_threads = 6;
 
 class SharingThreads : public VirtualTest {
  protected:
@@ -134,7 +134,7 @@ class SharingThreads : public VirtualTest {
 TEST_F(SharingThreads, given_many_threads_when_each_exports_and_imports_allocations_then_each_has_its_bytes) {
   { const std::string warm = share_allocation(own_list(), MemoryKind::host, 1); }  // what starts stays
   const std::size_t before = open_descriptors();
-  in_threads(thread_count, [&](unsigned index) -> std::string {
+  in_threads(sharing_threads, [&](unsigned index) -> std::string {
     const OwnedList list = own_list();
     for (unsigned round = 0; round < by_board(20U, 2U); ++round) {
       for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host}) {
@@ -145,11 +145,12 @@ TEST_F(SharingThreads, given_many_threads_when_each_exports_and_imports_allocati
     }
     return {};
   });
-  EXPECT_LE(open_descriptors(), before + 2 * thread_count) << "no more than the queues of the threads keep";
+  EXPECT_LE(open_descriptors(), before + 2 * sharing_threads)
+      << "no more than the queues of the threads keep";
 }
 
 TEST_F(SharingThreads, given_many_threads_when_each_shares_physical_objects_then_each_has_its_bytes) {
-  in_threads(thread_count, [&](unsigned index) -> std::string {
+  in_threads(sharing_threads, [&](unsigned index) -> std::string {
     const OwnedList list = own_list();
     for (unsigned round = 0; round < by_board(15U, 1U); ++round) {
       for (const ze_physical_mem_flags_t flags : {ze_physical_mem_flags_t{0}, in_host}) {
@@ -172,7 +173,7 @@ TEST_F(SharingThreads, given_many_threads_that_hold_thousands_of_handles_and_ope
     std::mutex lock;
     std::set<void*> pointers;
     std::size_t most_descriptors = 0;
-    in_threads(thread_count, [&](unsigned) -> std::string {
+    in_threads(sharing_threads, [&](unsigned) -> std::string {
       std::vector<void*> own;
       std::string failure;
       for (unsigned count = 0; count < by_board(most, most / 25) && failure.empty(); ++count) {
@@ -202,7 +203,7 @@ TEST_F(SharingThreads, given_many_threads_that_hold_thousands_of_handles_and_ope
     });
     EXPECT_GE(pointers.size(), by_board<std::size_t>(most, most / 25))
         << "those of one thread at least live at one time";
-    EXPECT_LE(most_descriptors, before + thread_count) << "openings and handles keep none";
+    EXPECT_LE(most_descriptors, before + sharing_threads) << "openings and handles keep none";
     EXPECT_EQ(before, open_descriptors());
     EXPECT_EQ(ZE_RESULT_SUCCESS, zeMemPutIpcHandle(context(), first));
     EXPECT_EQ(ZE_RESULT_ERROR_INVALID_ARGUMENT, zeMemPutIpcHandle(context(), first)) << "all are back";
@@ -259,7 +260,7 @@ Bytes all_properties(ze_driver_handle_t driver, ze_device_handle_t device) {
 
 TEST_F(SharingThreads, given_many_threads_when_all_ask_for_every_property_then_each_gets_the_same_answer) {
   const Bytes expected = all_properties(driver(), device());
-  in_threads(thread_count, [&](unsigned index) -> std::string {
+  in_threads(sharing_threads, [&](unsigned index) -> std::string {
     for (unsigned round = 0; round < by_board(200U, 20U); ++round) {
       if (all_properties(driver(), device()) != expected) {
         return "another answer";

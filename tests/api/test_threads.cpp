@@ -8,13 +8,13 @@
 namespace datum::test {
 namespace {
 
-constexpr unsigned thread_count = 8;
+constexpr unsigned list_threads = 8;
 
 class Threads : public ApiTest {
  protected:
   template <class Body>
   void in_threads(Body&& body) {
-    test::in_threads(thread_count, std::forward<Body>(body));
+    test::in_threads(list_threads, std::forward<Body>(body));
   }
 
   /// What one thread does with memory: allocate, look, write, free, over and over.
@@ -67,7 +67,7 @@ TEST_F(Threads, given_one_context_when_eight_threads_allocate_and_free_then_no_b
 
 TEST_F(Threads, given_a_context_for_each_when_eight_threads_allocate_and_free_then_no_block_is_anothers) {
   std::vector<OwnedContext> contexts;
-  for (unsigned i = 0; i < thread_count; ++i) {
+  for (unsigned i = 0; i < list_threads; ++i) {
     contexts.push_back(create_context(driver()));
   }
   in_threads([&](unsigned index) { return churn(contexts[index], index, by_board(500, 100)); });
@@ -78,7 +78,7 @@ TEST_F(Threads, given_a_queue_for_each_when_eight_threads_copy_then_every_byte_a
   std::vector<OwnedQueue> queues;
   std::vector<OwnedList> lists;
   std::vector<OwnedMemory> blocks;
-  for (unsigned i = 0; i < thread_count; ++i) {
+  for (unsigned i = 0; i < list_threads; ++i) {
     queues.push_back(create_queue(context(), device()));
     lists.push_back(create_list(context(), device()));
     blocks.push_back(memory(MemoryKind::device, bytes));
@@ -115,10 +115,10 @@ TEST_F(Threads, given_a_queue_for_each_when_eight_threads_copy_then_every_byte_a
 }
 
 TEST_F(Threads, given_one_queue_when_eight_threads_execute_on_it_then_all_their_work_is_done) {
-  const OwnedMemory block = memory(MemoryKind::shared, thread_count * 64);
-  std::memset(block.get(), 0, thread_count * 64);
+  const OwnedMemory block = memory(MemoryKind::shared, list_threads * 64);
+  std::memset(block.get(), 0, list_threads * 64);
   std::vector<OwnedList> lists;
-  for (unsigned i = 0; i < thread_count; ++i) {
+  for (unsigned i = 0; i < list_threads; ++i) {
     const auto value = static_cast<unsigned char>(i + 1);
     lists.push_back(create_list(context(), device()));
     ASSERT_EQ(ZE_RESULT_SUCCESS, zeCommandListAppendMemoryFill(lists[i], block.bytes() + i * 64, &value, 1,
@@ -139,7 +139,7 @@ TEST_F(Threads, given_one_queue_when_eight_threads_execute_on_it_then_all_their_
     }
     return {};
   });
-  for (unsigned i = 0; i < thread_count; ++i) {
+  for (unsigned i = 0; i < list_threads; ++i) {
     EXPECT_TRUE(same_bytes(Bytes(64, static_cast<unsigned char>(i + 1)).data(), block.bytes() + i * 64, 64))
         << "thread " << i;
   }

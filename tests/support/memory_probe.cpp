@@ -9,21 +9,21 @@
 namespace datum::test {
 namespace {
 
-class Pipe {
+class ProbePipe {
  public:
-  Pipe() {
+  ProbePipe() {
     if (::pipe2(ends_.data(), O_CLOEXEC) != 0) {
       ends_ = {-1, -1};
     }
   }
 
-  ~Pipe() {
+  ~ProbePipe() {
     ::close(ends_[0]);
     ::close(ends_[1]);
   }
 
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
+  ProbePipe(const ProbePipe&) = delete;
+  ProbePipe& operator=(const ProbePipe&) = delete;
 
   [[nodiscard]] bool put(const void* byte) const { return ::write(ends_[1], byte, 1) == 1; }
 
@@ -36,12 +36,12 @@ class Pipe {
 }  // namespace
 
 bool host_can_read(const void* address) {
-  const Pipe pipe;
+  const ProbePipe pipe;
   return pipe.put(address);
 }
 
 bool host_can_write(void* address) {
-  const Pipe pipe;
+  const ProbePipe pipe;
   const unsigned char zero = 0;
   if (!pipe.put(address) && !pipe.put(&zero)) {
     return false;

@@ -4,7 +4,7 @@
 namespace datum::test {
 namespace {
 
-constexpr std::uint64_t mib = 1U << 20U;
+constexpr std::uint64_t limit_mib = 1U << 20U;
 
 class LockedMemory : public ThroughEither {
  protected:
@@ -20,16 +20,16 @@ DATUM_THROUGH_EITHER(LockedMemory);
 
 TEST_P(LockedMemory,
        given_8_mib_when_more_is_asked_for_then_it_is_refused_with_the_limit_and_the_rest_works) {
-  const ChildOutcome outcome = run(scenario("locked_memory_used_up"), ordinary_user(8 * mib, forced()));
+  const ChildOutcome outcome = run(scenario("locked_memory_used_up"), ordinary_user(8 * limit_mib, forced()));
   EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
 }
 
 // The container counts for each process, iommufd for each user.
 TEST_P(LockedMemory, given_a_second_process_of_the_user_when_it_asks_then_iommufd_counts_the_first_too) {
   ASSERT_GE(cards().size(), 2U);
-  Program first(scenario("hold_host_memory"), ordinary_user(8 * mib, forced()));
+  Program first(scenario("hold_host_memory"), ordinary_user(8 * limit_mib, forced()));
   ASSERT_EQ(first.read_line(), "ready") << first.end().describe();
-  Rights rights = ordinary_user(8 * mib);
+  Rights rights = ordinary_user(8 * limit_mib);
   rights.environment = {{"DATUM_BOARDS", "vfio:" + cards()[1] + forced()}};
   const ChildOutcome second = run(scenario("six_mib_of_host_memory"), rights);
   const bool given = second.output == "given\n";
