@@ -13,6 +13,7 @@
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/device/traffic_counters.hpp"
 
 namespace datum {
 
@@ -62,6 +63,12 @@ bool goes_on(std::uint32_t before, std::uint32_t now) noexcept {
   return static_cast<std::int32_t>(now - before) > 0;
 }
 
+/// Whether a board that moved `moved_bytes` in `still_ns` may yet be at work of `work_bytes`.
+bool crawls(std::uint64_t moved_bytes, std::uint64_t still_ns, std::uint64_t work_bytes) noexcept {
+  const std::uint64_t pace = saturating_scale(still_ns / limits::ns_per_ms, limits::crawling_bytes_per_ms);
+  return moved_bytes >= pace && moved_bytes < saturating_scale(work_bytes, limits::work_moved_over);
+}
+
 }  // namespace
 
 std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
@@ -69,7 +76,9 @@ std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
   const std::uint64_t host_passed_ns = std::min(now.host_ns - last_host_ns_, most_ns);
   const std::uint64_t board_passed_ns =
       std::min(now.board_ns - last_board_ns_, saturating_scale(most_ns, now.wait_scale));
-  const bool moves_data = now.beats != last_beats_;
+  const std::uint64_t moved_bytes =
+      saturating_scale(now.beats - last_beats_, static_cast<unsigned>(bus_beat_bytes));
+  const bool moves_data = moved_bytes != 0;
   last_beats_ = now.beats;
   last_board_ns_ = now.board_ns;
   last_host_ns_ = now.host_ns;
@@ -79,18 +88,22 @@ std::optional<unsigned> HangCheck::find_stuck(const BoardProgress& now) {
     Seen& seen = seen_[ring.ring];
     seen = before[ring.ring];
     if (!seen.known || ring.parked || goes_on(seen.head, ring.head) || seen.completed != ring.completed) {
-      seen = {ring.head, ring.completed, true, 0, 0, 0};
+      seen = {ring.head, ring.completed, true, 0, 0, 0, 0};
       continue;
     }
     seen.still_ns = saturating_add(seen.still_ns, board_passed_ns);
+    seen.moved_bytes = saturating_add(seen.moved_bytes, moved_bytes);
     seen.dead_ns = moves_data ? 0 : saturating_add(seen.dead_ns, board_passed_ns);
     seen.dead_host_ns = moves_data ? 0 : saturating_add(seen.dead_host_ns, host_passed_ns);
     const std::uint64_t work_ns = saturating_add(
         limits::no_progress_ns, ring.begun_bytes / limits::slow_bytes_per_us * limits::ns_per_us);
-    const std::uint64_t shared_ns = saturating_scale(work_ns, static_cast<unsigned>(now.rings.size()));
+    const auto sharers = static_cast<unsigned>(now.rings.size());
+    const std::uint64_t shared_ns = saturating_scale(work_ns, sharers);
+    const bool overdue =
+        seen.still_ns >= saturating_scale(shared_ns, now.wait_scale) &&
+        !crawls(seen.moved_bytes, seen.still_ns, saturating_scale(ring.begun_bytes, sharers));
     if (seen.dead_ns >= saturating_scale(limits::no_progress_ns, now.wait_scale) ||
-        seen.dead_host_ns >= saturating_scale(limits::register_wait_host_ns, now.wait_scale) ||
-        seen.still_ns >= saturating_scale(shared_ns, now.wait_scale)) {
+        seen.dead_host_ns >= saturating_scale(limits::register_wait_host_ns, now.wait_scale) || overdue) {
       stuck = stuck.value_or(ring.ring);
     }
   }

@@ -33,7 +33,7 @@ struct WorkingRings {
 /// One look at a board.
 struct BoardProgress {
   std::span<const RingProgress> rings;  ///< those with work outstanding
-  std::uint64_t beats = 0;              ///< data moved so far, in any unit
+  std::uint64_t beats = 0;              ///< data moved so far, in beats of bus_beat_bytes
   std::uint64_t board_ns = 0;           ///< the seam's clock
   std::uint64_t host_ns = 0;
   unsigned wait_scale = 1;
@@ -41,8 +41,9 @@ struct BoardProgress {
 
 /// A ring is stuck when it neither parks nor begins or ends anything for a time in which its descriptors
 /// could have been done many times over: short where the whole board moves no data, else by their size and
-/// the number of rings that share the board. Time in which nobody looked counts for little, so that a process
-/// or simulation that was stopped for a while is no hang. Not thread safe.
+/// the number of rings that share the board. A board that crawls, but moves data, has the time until it has
+/// moved that work many times over. Time in which nobody looked counts for little, so that a process or
+/// simulation that was stopped for a while is no hang. Not thread safe.
 class HangCheck {
  public:
   /// The first ring that is stuck.
@@ -58,6 +59,7 @@ class HangCheck {
     std::uint32_t completed = 0;
     bool known = false;
     std::uint64_t still_ns = 0;      ///< of the seam's clock without progress of the ring
+    std::uint64_t moved_bytes = 0;   ///< by the whole board in that time
     std::uint64_t dead_ns = 0;       ///< and without data moved by the board
     std::uint64_t dead_host_ns = 0;  ///< the same in host time
   };

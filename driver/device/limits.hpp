@@ -35,6 +35,11 @@ inline constexpr std::uint64_t clear_piece_ns = 600 * ns_per_ms;
 inline constexpr std::uint64_t no_progress_ns = 4 * ns_per_s;
 /// What the slowest board moves, for work that is known by its size only: 10 MB/s, as above.
 inline constexpr std::uint64_t slow_bytes_per_us = 10;
+/// A simulated board behind a card's address, as in a virtual machine on a loaded host, may be a fortieth of
+/// that and cannot say so. While it moves data at this pace or faster it is given time ...
+inline constexpr unsigned crawling_bytes_per_ms = 250;
+/// ... until it has moved its work this many times over: reads and writes, copies of others between.
+inline constexpr unsigned work_moved_over = 8;
 /// How often a sleeping waiter asks whether the board is still there. Cheap (one register), and a second is
 /// soon enough for a human.
 inline constexpr std::uint64_t health_check_ns = 500 * ns_per_ms;

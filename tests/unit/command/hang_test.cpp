@@ -59,6 +59,15 @@ TEST(HangCheck, given_a_huge_copy_that_moves_data_when_watched_then_it_has_the_t
   EXPECT_NE(watch.looks_until_stuck(20), 0U) << "others move data, but a megabyte does not take ten seconds";
 }
 
+TEST(HangCheck,
+     given_a_board_that_crawls_when_watched_then_it_has_the_time_until_its_work_was_moved_many_times) {
+  Watch watch;
+  watch.ring.begun_bytes = 128U << 20U;
+  watch.beats_per_look = 8192;  // a megabyte in a second
+  EXPECT_EQ(watch.looks_until_stuck(2 * 500), 0U) << "128 MiB, read and written, by one of several rings";
+  EXPECT_NE(watch.looks_until_stuck(2 * 700), 0U) << "a gigabyte was moved, and the ring still stands";
+}
+
 TEST(HangCheck, given_a_process_that_was_stopped_for_an_hour_when_it_goes_on_then_the_pause_is_no_hang) {
   Watch watch;
   EXPECT_EQ(watch.looks_until_stuck(2), 0U);
