@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr unsigned data_bits = 64;
+constexpr unsigned word_data_bits = 64;
 constexpr unsigned code_bits = 72;
 
 struct EccChoice : BoardChoice {
@@ -102,10 +102,10 @@ int inject_bits(OpenBoard& board, const EccChoice& choice) {
   std::uint64_t data = 0;
   unsigned check = 0;
   for (const unsigned bit : choice.bits) {
-    if (bit < data_bits) {
+    if (bit < word_data_bits) {
       data |= std::uint64_t{1} << bit;
     } else {
-      check |= 1U << (bit - data_bits);
+      check |= 1U << (bit - word_data_bits);
     }
   }
   return tell(inject_error(board, *address, data, static_cast<std::uint8_t>(check)), choice,

@@ -142,9 +142,10 @@ TEST(ToolDoctorChild,
   const std::string bogus = tool::judge_child(declined, good_list, "bogus:")[1].cure;
   EXPECT_TRUE(has(bogus, "in place of 'bogus:' name a board that there is: rtl: or model:")) << bogus;
   EXPECT_FALSE(has(bogus, "checks above")) << bogus;
-  const std::string card = tool::judge_child(declined, good_list, "vfio:0000:03:00.0")[1].cure;
-  EXPECT_TRUE(has(card, "mend what the checks above say of the card, or in place of 'vfio:0000:03:00.0'"))
-      << card;
+  const std::string card_cure = tool::judge_child(declined, good_list, "vfio:0000:03:00.0")[1].cure;
+  EXPECT_TRUE(
+      has(card_cure, "mend what the checks above say of the card, or in place of 'vfio:0000:03:00.0'"))
+      << card_cure;
 }
 
 TEST(ToolDoctorChild, given_a_silent_failure_when_the_child_is_judged_then_the_driver_was_not_found) {
