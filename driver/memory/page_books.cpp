@@ -8,13 +8,16 @@ namespace datum {
 
 PageBooks::~PageBooks() {
   // Only memory of the books: the spaces may be gone.
+  const auto let_go = [](BackingList& list) {
+    while (MemoryBacking* backing = list.first()) {
+      list.remove(*backing);
+    }
+  };
   for (Shard& shard : shards_) {
+    let_go(shard.live);
     for (Stack& stack : shard.stacks) {
-      for (BackingList* list : {&stack.mapped, &stack.unmapped}) {
-        while (MemoryBacking* backing = list->first()) {
-          list->remove(*backing);
-        }
-      }
+      let_go(stack.mapped);
+      let_go(stack.unmapped);
     }
   }
 }
