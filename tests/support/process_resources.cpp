@@ -1,7 +1,9 @@
 #include "tests/support/process_resources.hpp"
 
 #include <dirent.h>
+#include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <unistd.h>
 
@@ -23,11 +25,36 @@ std::size_t entries(const char* folder) {
   return count;
 }
 
+/// Whether a task is on its way out, by the flags of proc(5), stat: pthread_join returns before the kernel
+/// takes the task out of its list.
+bool ends(const std::filesystem::path& stat) {
+  constexpr unsigned long pf_exiting = 0x4;
+  std::ifstream file(stat);
+  std::string line;
+  if (!std::getline(file, line)) {
+    return true;
+  }
+  std::istringstream words(line.substr(line.rfind(')') + 1));
+  std::string skipped;
+  for (int word = 0; word < 6; ++word) {  // state, ppid, pgrp, session, tty_nr, tpgid
+    words >> skipped;
+  }
+  unsigned long flags = 0;
+  words >> flags;
+  return (flags & pf_exiting) != 0;
+}
+
 }  // namespace
 
 std::size_t open_descriptors() { return entries("/proc/self/fd") - 1; }  // one of them is the folder itself
 
-std::size_t thread_count() { return entries("/proc/self/task"); }
+std::size_t thread_count() {
+  std::size_t count = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    count += ends(task.path() / "stat") ? 0 : 1;
+  }
+  return count;
+}
 
 std::size_t memory_mappings() {
   std::ifstream maps("/proc/self/maps");
