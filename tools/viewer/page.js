@@ -50,7 +50,7 @@ function reveal(slice) {
   if (slice.end < view.begin || slice.begin > view.end || slice.end - slice.begin < (view.end - view.begin) / 500) {
     view.show(slice.begin - margin, slice.end + margin, trace);
   }
-  const track = trace.tracks.find((each) => each.slices.includes(slice));
+  const track = trace.tracks.find((each) => trackName(each) === slice.track);
   view.scroll = Math.max(0, track.top - 60);
   select(slice);
 }

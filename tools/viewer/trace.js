@@ -2,7 +2,8 @@
 "use strict";
 
 const counterName = (pid, name) => `${pid}/${name}`;
-const trackName = (event) => `${event.pid}/${event.tid}`;
+/** Of an event, or of a track. */
+const trackName = ({ pid, tid }) => `${pid}/${tid}`;
 
 /** Gives each slice of a track, sorted by start, the row in which it lies below those that contain it. */
 function setRows(slices) {
@@ -111,7 +112,7 @@ function sliceAt(track, at) {
 function readTracks(reader) {
   const tracks = [...reader.tracks.values()];
   for (const track of tracks) {
-    const thread = reader.threads.get(`${track.pid}/${track.tid}`) || {};
+    const thread = reader.threads.get(trackName(track)) || {};
     track.rows = setRows(track.slices);
     track.name = thread.name || `thread ${track.tid}`;
     track.process = reader.processOf(track.pid).name;
@@ -132,7 +133,7 @@ function readTrace(text) {
   if (!Array.isArray(events)) throw new Error("this has no list 'traceEvents', so it is no trace");
   const reader = new TraceReader(events);
   const tracks = readTracks(reader);
-  const byName = new Map(tracks.map((track) => [`${track.pid}/${track.tid}`, track]));
+  const byName = new Map(tracks.map((track) => [trackName(track), track]));
   const arrows = [];
   for (const steps of reader.flows.values()) {
     const ends = steps.map((step) => ({ ...step, slice: sliceAt(byName.get(step.track), step.at) }));
