@@ -170,8 +170,8 @@ class Design:
         if node.get("param") or node.get("localparam"):
             value = node.find("const")
             variable.constant = constant_value(value) if value is not None else None
-        # An array of arrays is one wide word: yosys knows memories of words only.
-        variable.whole = bool(element and self.types.element(element))
+        # An array of arrays is one wide word: yosys knows memories of words only. So is a port.
+        variable.whole = bool(element and (self.types.element(element) or variable.port))
         return variable
 
     def declare(self, body: ElementTree.Element, scope: Scope, prefix: str) -> None:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes a design that Verilator elaborated (--xml-only) as one flat module of plain Verilog, which every version of yosys reads.
 
-usage: plain_verilog.py DESIGN.xml >DESIGN.v
+usage: plain_verilog.py DESIGN.xml [BITS] >DESIGN.v
 
+Arrays of more than BITS bits are kept as memories, smaller ones become one wide word.
 Variables named prove_NAME and assume_NAME at the top (rtl_model/proofs/proofs.svh) become assertions and assumptions.
 """
 
@@ -370,9 +371,11 @@ class Writer:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         print(__doc__, file=sys.stderr)
         return 2
+    if len(sys.argv) == 3:
+        Variable.MEMORY_BITS = int(sys.argv[2])
     try:
         print(Writer(Design(Path(sys.argv[1]))).module())
     except Unsupported as error:
