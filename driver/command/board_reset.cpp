@@ -31,4 +31,6 @@ Status RingScheduler::reset_board() {
   return reset;
 }
 
+void RingScheduler::driver_space_is_back() { impl_->own->driver_space_is_back(); }
+
 }  // namespace datum

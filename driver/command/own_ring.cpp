@@ -27,10 +27,20 @@ OwnRing::~OwnRing() {
 void OwnRing::board_was_reset() {
   const std::lock_guard lock(mutex_);
   lent_->ring.board_was_reset();
+  has_space_ = false;
+}
+
+void OwnRing::driver_space_is_back() {
+  const std::lock_guard lock(mutex_);
+  has_space_ = true;
 }
 
 Status OwnRing::clear(std::span<const PageRun> runs) {
   const std::lock_guard lock(mutex_);
+  if (!has_space_) {
+    return make_error(ErrorCode::device_lost,
+                      "the board was reset under the memory whose pages are to be cleared");
+  }
   Ring& ring = lent_->ring;
   if (!ring.running()) {
     SpaceSet own;

@@ -23,8 +23,10 @@ class OwnRing {
   /// See RingScheduler::clear_pages.
   Status clear(std::span<const PageRun> runs);
 
-  /// Waits for whoever is clearing pages, which fails on a board that is lost.
+  /// Waits for whoever is clearing pages, which fails on a board that is lost. Nobody clears pages from here
+  /// on until driver_space_is_back().
   void board_was_reset();
+  void driver_space_is_back();
 
  private:
   OwnRing(Device& device, std::unique_ptr<LentRing> lent) : device_(device), lent_(std::move(lent)) {}
@@ -34,6 +36,7 @@ class OwnRing {
   Device& device_;
   std::mutex mutex_;
   std::unique_ptr<LentRing> lent_;
+  bool has_space_ = true;  ///< the page table of space 0 is there
 };
 
 }  // namespace datum

@@ -50,9 +50,10 @@ class RingScheduler {
   Status synchronize(std::uint64_t timeout_ns);
 
   /// Resets the board. What is outstanding ends with device_lost, and streams of contexts that were made
-  /// before take no more work. The page table of space 0 is gone: the caller makes it anew before pages can
-  /// be cleared. On an error the board stays lost.
+  /// before take no more work. The page table of space 0 is gone: no pages are cleared (device_lost) until
+  /// the caller has made it anew and says so. On an error the board stays lost.
   Status reset_board();
+  void driver_space_is_back();
 
   // --- for queues
 

@@ -175,8 +175,10 @@ Status Device::reset(bool force) {
   Status built = build_driver_space();
   if (!built.ok()) {
     board_->declare_lost(built.error().message);
+    return built;
   }
-  return built;
+  rings_->driver_space_is_back();
+  return {};
 }
 
 void Device::add_space(AddressSpace& space, PageBooks& books) {

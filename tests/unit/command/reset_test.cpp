@@ -40,6 +40,18 @@ TEST_F(ResetTest, given_a_lost_board_when_reset_then_a_new_context_works_time_an
   expect_copies_to_work(9);
 }
 
+TEST_F(ResetTest,
+       given_a_board_that_is_back_before_the_drivers_space_is_when_pages_are_cleared_then_they_are_lost) {
+  Result<std::vector<PageRun>> runs = device().heap(0).allocate(small_page_bytes);
+  ASSERT_TRUE(runs.ok());
+  ASSERT_TRUE(succeeded(device().rings().clear_pages(*runs)));
+  ASSERT_TRUE(succeeded(device().rings().reset_board()));
+  EXPECT_EQ(code(device().rings().clear_pages(*runs)), ErrorCode::device_lost);
+  ASSERT_TRUE(succeeded(device().reset(true)));
+  EXPECT_TRUE(succeeded(device().rings().clear_pages(*runs)));
+  device().heap(0).free(*runs);
+}
+
 TEST_F(ResetTest, given_a_context_when_reset_without_force_then_it_is_in_use_and_works_on) {
   EXPECT_EQ(code(device().reset(false)), ErrorCode::handle_object_in_use);
   expect_copies_to_work(1);
