@@ -5,6 +5,7 @@
 //   - A burst stays inside 1 KiB, so inside a page and inside AXI's 4 KiB; only the last one of a run ends elsewhere than at such a boundary.
 //   - The next run begins when this one has ended, and not before.
 // arrays of more than 1024 bits are memories
+// faults are looked for with Bits=14
 // fault rtl/dma/datum_dma_reader.sv: "5'd16 - {1'b0, address_q[9:6]}" becomes "5'd16 - {1'b0, address_q[10:7]}"
 // fault rtl/dma/datum_dma_reader.sv: "final_burst  = left_q <= word" becomes "final_burst  = left_q < word"
 // fault rtl/dma/datum_dma_reader.sv: "word_count_t'(src_span[VaWidth-1:WordShift]) + 1'b1" becomes "word_count_t'(last_byte[VaWidth-1:WordShift]) + 1'b1"
@@ -14,7 +15,9 @@
 module burst_splitter_proof
   import datum_pkg::*;
   import datum_dma_pkg::*;
-(
+#(
+  parameter int unsigned Bits = VaWidth    // of addresses and lengths that are not zero
+) (
   input logic           clk_i,
   input logic           rst_ni,
   input logic           flush_i,
@@ -24,8 +27,8 @@ module burst_splitter_proof
   input logic           job_valid_i,
   input logic           job_fill_i,
   input logic           job_bad_i,
-  input va_t            job_src_i,
-  input va_t            job_bytes_i,
+  input va_t            src_i,
+  input va_t            bytes_i,
   input logic           write_job_ready_i,
   input logic           word_popped_i,
   input logic           tr_req_ready_i,
@@ -37,6 +40,7 @@ module burst_splitter_proof
 );
   typedef logic [VaWidth-1:WordShift] word_t;
 
+  va_t                  job_src, job_bytes;
   job_t                 job;
   axi_r_t               r;
   axi_ax_t              ar;
@@ -48,12 +52,14 @@ module burst_splitter_proof
   logic [63:0]          look_word;
   failure_t             refused, failed;
   translate_req_t       tr_req;
+  assign job_src   = src_i & va_t'((64'd1 << Bits) - 64'd1);
+  assign job_bytes = bytes_i & va_t'((64'd1 << Bits) - 64'd1);
   always_comb begin
     job       = '0;
     job.fill  = job_fill_i;
     job.bad   = job_bad_i;
-    job.src   = job_src_i;
-    job.bytes = job_bytes_i;
+    job.src   = job_src;
+    job.bytes = job_bytes;
     r         = '0;
     r.last    = rlast_i;
   end
@@ -74,7 +80,7 @@ module burst_splitter_proof
   word_t next_q, last_q;           // of the run whose bursts go out
   va_t   last_byte;
   word_t burst_last, next_now;
-  assign last_byte  = job_src_i + job_bytes_i - 1'b1;
+  assign last_byte  = job_src + job_bytes - 1'b1;
   assign burst_last = next_q + word_t'(ar.len);
   assign ends       = issued_q && burst_last == last_q;
   assign next_now   = issued_q ? burst_last + 1'b1 : next_q;
@@ -83,7 +89,7 @@ module burst_splitter_proof
     taken_q   <= rst_ni && !flush_i && job_valid_i && job_ready && !job_fill_i;
     issued_q  <= rst_ni && dut.issue;
     flushed_q <= !rst_ni || flush_i;
-    first_q   <= job_src_i[VaWidth-1:WordShift];
+    first_q   <= job_src[VaWidth-1:WordShift];
     end_q     <= last_byte[VaWidth-1:WordShift];
     next_q    <= taken_q ? first_q : next_now;
     if (taken_q) last_q <= end_q;
@@ -96,8 +102,8 @@ module burst_splitter_proof
   logic unused_bits;
   assign unused_bits = ^{ar, dut.left_q};
 
-  `ASSUME(a_run_has_a_byte, !job_valid_i || job_bytes_i != '0)
-  `ASSUME(a_run_stays_in_the_space, !job_valid_i || last_byte >= job_src_i)
+  `ASSUME(a_run_has_a_byte, !job_valid_i || job_bytes != '0)
+  `ASSUME(a_run_stays_in_the_space, !job_valid_i || last_byte >= job_src)
   `ASSUME(flush_when_idle, !started_q || !flush_i || (idle && !arvalid))
   `PROVE(the_run_is_followed, !started_q || dut.active_q == active)
   `PROVE(a_run_begins_at_its_first_word, !started_q || !(taken_q && active)

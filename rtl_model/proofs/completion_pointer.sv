@@ -8,7 +8,7 @@
 // fault rtl/dma/datum_dma_tracker.sv: "!empty_o && !failed_o && !hold_i" becomes "!empty_o && !hold_i"
 // fault rtl/dma/datum_dma_tracker.sv: "entries[next_q] <=" becomes "entries[oldest_q] <="
 // fault rtl/dma/datum_dma_tracker.sv: "(!failing_q || slot_t'" becomes "(1'b1 || slot_t'"
-// fault rtl/dma/datum_dma_tracker.sv: "i >= 0; i--) if (failure_valid_i[i])" becomes "i >= 1; i--) if (failure_valid_i[i])"
+// fault rtl/dma/datum_dma_tracker.sv: "i >= 0" becomes "i >= 1"
 `include "proofs.svh"
 
 module completion_pointer_proof
@@ -112,6 +112,7 @@ module completion_pointer_proof
   `PROVE(it_shows_in_its_turn, !started_q || !following_q || before_q != '0
          || head[3:0] == followed_q)
   `PROVE(failures_are_of_what_is_held, !started_q || !failing || count_t'(distance(failing_slot)) < held_q)
+  `PROVE(what_failed_does_not_retire, !started_q || !failed || !retire)
   `PROVE(what_is_reported_is_kept, !started_q || !reported_q || (failing && distance(failing_slot) <= distance(reported_slot_q)))
   `PROVE(what_failed_stays, !started_q || !was_failing_q || (failing && distance(failing_slot) <= distance(was_slot_q)))
   `PROVE(the_oldest_failed_one_is_told, !started_q || !(failing && failing_slot == oldest_slot) || failed)
