@@ -24,7 +24,7 @@ set(datum_design_folder "${CMAKE_INSTALL_DATADIR}/datum")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/rtl_model/rtl" DESTINATION "${datum_design_folder}/rtl_model" COMPONENT development
   FILES_MATCHING PATTERN "*.sv")
 foreach(file IN ITEMS lint.vlt board_sources.cmake verilated_model.cmake verilate.py verilated_runtime/verilated_failure.cpp
-    verilated_runtime/verilated_failure.hpp verilated_runtime/verilated_print.h)
+    verilated_runtime/verilated_failure.hpp verilated_runtime/verilated_coverage.hpp verilated_runtime/verilated_print.h)
   cmake_path(GET file PARENT_PATH folder)
   install(FILES "${PROJECT_SOURCE_DIR}/rtl_model/${file}" DESTINATION "${datum_design_folder}/rtl_model/${folder}" COMPONENT development)
 endforeach()

@@ -21,7 +21,7 @@ ALLOWED = {
     "vfio_backend": ["include", "vfio_user"],
     "sim": ["include", "vfio_user", "rtl_model/verilated_runtime"],
     "rtl_model/verilated_runtime": [],
-    "rtl_model/bench": ["include"],
+    "rtl_model/bench": ["include", "rtl_model/verilated_runtime"],
     "cosim": ["include"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench", "vfio_backend"],

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <verilated.h>
 
+#include "rtl_model/verilated_runtime/verilated_coverage.hpp"
+
 namespace datum::rtl_bench {
 namespace {
 
@@ -49,7 +51,10 @@ DmaBench::DmaBench(const Surroundings& surroundings)
   reset();
 }
 
-DmaBench::~DmaBench() { model_->final(); }
+DmaBench::~DmaBench() {
+  model_->final();
+  rtl_model::write_coverage_of_bench(*context_);
+}
 
 void DmaBench::reset() {
   for (Port& port : ports_) {

@@ -25,6 +25,8 @@ unsigned column(unsigned bit) {
 
 class EccCode : public ::testing::Test {
  protected:
+  EccCode() { code_.valid_i = 1; }
+
   /// What comes back of `data` when the bits of `first` and `second` turn on the way; the same bit twice:
   /// none.
   void pass(std::uint64_t data, unsigned first, unsigned second) {
@@ -68,6 +70,26 @@ TEST_F(EccCode, given_no_error_when_decoded_then_the_word_passes_as_it_is) {
     ASSERT_EQ(code_.syndrome_o, 0);
     ASSERT_FALSE(code_.corrected_o || code_.failed_o);
   }
+}
+
+TEST_F(EccCode, given_an_error_before_when_the_next_word_has_none_then_nothing_is_reported_of_it) {
+  pass(0, 0, 1);
+  ASSERT_TRUE(code_.failed_o);
+  pass(0, 0, 0);
+  EXPECT_FALSE(code_.corrected_o || code_.failed_o);
+  code_.flips_i[0] = 1;
+  code_.eval();
+  ASSERT_TRUE(code_.corrected_o);
+  pass(0, 0, 0);
+  EXPECT_FALSE(code_.corrected_o || code_.failed_o);
+}
+
+TEST_F(EccCode, given_nobody_who_asks_when_encoded_then_the_check_bits_are_zero) {
+  pass(1, 0, 0);
+  EXPECT_EQ(code_.check_o, column(0));
+  code_.valid_i = 0;
+  code_.eval();
+  EXPECT_EQ(code_.check_o, 0);
 }
 
 TEST_F(EccCode, given_every_single_error_when_decoded_then_it_is_corrected) {

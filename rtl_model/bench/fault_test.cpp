@@ -236,6 +236,44 @@ TEST_P(FaultTest, given_descriptors_that_break_a_rule_when_executed_then_the_rul
                  malformed(FaultReason::alignment));
 }
 
+TEST_P(FaultTest, given_a_bit_of_a_word_that_an_opcode_leaves_unused_when_set_then_it_is_refused) {
+  struct Unused {
+    hw::Descriptor descriptor;
+    std::vector<std::pair<unsigned, unsigned>> bits;  // word and bit
+  };
+
+  const Address to{dram_space, destination};
+  const Address from{dram_space, source};
+  const Unused opcodes[] = {
+      {copy(to, from, 64), {{4, 48}, {5, 0}, {6, 63}, {7, 1}}},
+      {copy_region(to, from, {.x_bytes = 64, .rows = 2, .src_row_pitch = 64, .dst_row_pitch = 64}),
+       {{7, 32}}},
+      {fill(to, 64, 3, 1), {{4, 48}, {6, 0}, {7, 63}}},
+      {write_value(to, 3, 1), {{4, 0}, {5, 63}, {6, 1}, {7, 0}}},
+      {wait_value(from, hw::WaitCondition::equal, 0), {{6, 0}, {7, 63}}},
+      {timestamp(to), {{2, 0}, {4, 1}, {5, 0}, {6, 63}, {7, 0}}}};
+  for (const Unused& opcode : opcodes) {
+    for (const auto& [word, bit] : opcode.bits) {
+      hw::Descriptor reserved = opcode.descriptor;
+      reserved.words[word] |= std::uint64_t{1} << bit;
+      expect_failure(reserved, {Status::malformed, FaultReason::reserved_bits});
+    }
+  }
+}
+
+TEST_P(FaultTest, given_ranges_that_end_with_the_last_address_when_copied_then_they_are_canonical) {
+  const std::uint64_t top = std::uint64_t{1} << 48U;
+  constexpr std::uint64_t frame = 0x300;
+  bench_.map(dram_space, (top >> 12U) - 1, {Target::dram, frame, true, FaultReason::none});
+  ring_.put(copy({dram_space, top - 100}, {dram_space, source}, 100));
+  ring_.submit(copy({dram_space, destination}, {dram_space, top - 100}, 100).set_flag_fence(true));
+  bench_.run_until_quiescent();
+  EXPECT_EQ(ring_.state(), RingState::idle);
+  EXPECT_TRUE(bytes_at(bench_, dram((frame << 12U) + 0x1000 - 100), 100) ==
+              bytes_at(bench_, dram(source), 100));
+  EXPECT_TRUE(bytes_at(bench_, dram(destination), 100) == bytes_at(bench_, dram(source), 100));
+}
+
 TEST_P(FaultTest, given_random_words_when_executed_then_the_ring_fails_or_goes_on_and_nothing_hangs) {
   std::mt19937_64 random(17);
   for (unsigned i = 0; i < 100; ++i) {

@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <string_view>
+#include <unistd.h>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,9 +20,13 @@ namespace datum::sim {
 
 namespace {
 
-/// Verilator reports nothing when it cannot write, so it is tried before.
+/// Verilator reports nothing when it cannot write, so it is tried before. Coverage may go into a folder.
 Status check_writable(const char* option, const std::string& file) {
   if (file.empty()) {
+    return {};
+  }
+  const UniqueFd folder(::open(file.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.valid() && std::string_view(option) == "coverage" && ::access(file.c_str(), W_OK) == 0) {
     return {};
   }
   const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));

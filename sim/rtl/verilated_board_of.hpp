@@ -2,9 +2,9 @@
 #pragma once
 
 #include <verilated.h>
-#include <verilated_cov.h>
 #include <verilated_fst_c.h>
 
+#include "rtl_model/verilated_runtime/verilated_coverage.hpp"
 #include "sim/rtl/recording.hpp"
 #include "sim/rtl/verilated_board.hpp"
 
@@ -63,9 +63,7 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
       if (trace_ != nullptr) {
         trace_->close();
       }
-      if (!coverage_file_.empty()) {
-        context_.coveragep()->write(coverage_file_.c_str());
-      }
+      rtl_model::write_coverage(context_, coverage_file_);
     }
   }
 

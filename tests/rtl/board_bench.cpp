@@ -5,6 +5,7 @@
 #include <verilated.h>
 
 #include "Vdatum_board_instrumented.h"
+#include "rtl_model/verilated_runtime/verilated_coverage.hpp"
 
 namespace datum::rtl_test {
 
@@ -114,7 +115,10 @@ BoardBench::BoardBench(Straps straps, std::uint32_t seed) : context_(std::make_u
   top_->rst_ni = 1;
 }
 
-BoardBench::~BoardBench() { top_->final(); }
+BoardBench::~BoardBench() {
+  top_->final();
+  rtl_model::write_coverage_of_bench(*context_);
+}
 
 void BoardBench::drive_host() {
   auto& t = *top_;

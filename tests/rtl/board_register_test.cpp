@@ -31,6 +31,13 @@ TEST_F(BoardRegisters, given_a_new_board_when_all_registers_are_read_then_they_h
   }
 }
 
+TEST_F(BoardRegisters, given_places_behind_the_counters_when_read_then_they_are_zero) {
+  constexpr std::uint32_t counters = 0x3000;
+  for (const std::uint32_t place : {0x80U, 0x100U, 0x400U, 0xff8U}) {
+    EXPECT_EQ(bench_.read64(counters + place), 0U) << place;
+  }
+}
+
 TEST_F(BoardRegisters, given_the_identity_when_read_then_it_names_this_description_and_build) {
   EXPECT_EQ(bench_.read32(hw::magic), hw::magic_value);
   EXPECT_EQ(bench_.read32(hw::build_id), hw::description_crc);

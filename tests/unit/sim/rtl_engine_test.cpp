@@ -1,6 +1,7 @@
 // The Verilated board as an engine: what happens when the model cannot go on, and its files.
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,6 +145,23 @@ TEST(RtlFiles, a_waveform_is_written) {
   ASSERT_EQ(::stat(file.c_str(), &status), 0);
   EXPECT_GT(status.st_size, 1000);
   ::unlink(file.c_str());
+}
+
+TEST(RtlFiles, coverage_of_each_board_goes_into_a_file_of_its_own_in_a_folder) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("datum-" + std::to_string(::getpid()));
+  std::filesystem::create_directory(folder);
+  for (int board = 0; board < 2; ++board) {
+    const auto function = open_simulated("rtl:coverage=" + folder.string());
+    ASSERT_TRUE(function) << function.error().message;
+  }
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_GT(entry.file_size(), 1000U);
+    ++files;
+  }
+  EXPECT_EQ(files, 2U);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(RtlFiles, a_file_that_cannot_be_written_is_refused) {
