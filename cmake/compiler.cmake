@@ -57,4 +57,6 @@ if(DATUM_FUZZERS)
 endif()
 
 add_library(datum_warnings INTERFACE)
-target_compile_options(datum_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+target_compile_options(datum_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+  # Data that is used without its lock (include/datum/base/mutex.hpp).
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wthread-safety>)

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::vfio {
 
 Status MappingTable::begin_map(Iova iova, std::uint64_t bytes) {
@@ -24,7 +26,7 @@ Status MappingTable::begin_map(Iova iova, std::uint64_t bytes) {
                       fmt::format("mapping of {} bytes at IOVA {:#x} leaves the ranges that the IOMMU offers",
                                   bytes, first));
   }
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto after = entries_.upper_bound(last);
   if (after != entries_.begin()) {
     const auto& [base, entry] = *std::prev(after);
@@ -39,14 +41,14 @@ Status MappingTable::begin_map(Iova iova, std::uint64_t bytes) {
 }
 
 void MappingTable::end_map(Iova iova, OwnedMapping file) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   Entry& entry = entries_.at(raw(iova));
   entry.settled = true;
   entry.file = std::move(file);
 }
 
 Status MappingTable::begin_unmap(Iova iova, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = entries_.find(raw(iova));
   if (found == entries_.end() || found->second.bytes != bytes || !found->second.settled) {
     return make_error(ErrorCode::invalid_argument,
@@ -57,13 +59,13 @@ Status MappingTable::begin_unmap(Iova iova, std::uint64_t bytes) {
 }
 
 void MappingTable::keep(Iova iova) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   entries_.at(raw(iova)).settled = true;
 }
 
 void MappingTable::remove(Iova iova) {
   OwnedMapping file;  // goes without the lock
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = entries_.find(raw(iova));
   if (found != entries_.end()) {
     file = std::move(found->second.file);

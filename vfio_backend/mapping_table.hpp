@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "vfio_backend/address_space.hpp"
@@ -42,8 +42,8 @@ class MappingTable {
   };
 
   const SpaceLimits& limits_;
-  std::mutex mutex_;
-  std::map<std::uint64_t, Entry> entries_;  // by first IOVA
+  Mutex mutex_;
+  std::map<std::uint64_t, Entry> entries_ DATUM_GUARDED_BY(mutex_);  // by first IOVA
 };
 
 }  // namespace datum::vfio

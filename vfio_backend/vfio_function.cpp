@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "vfio_backend/device_reset.hpp"
@@ -288,7 +289,7 @@ board::Clock VfioFunction::clock() noexcept {
 }
 
 Status VfioFunction::reset(board::ResetKind kind) {
-  const std::lock_guard lock(reset_mutex_);
+  const ScopedLock lock(reset_mutex_);
   Status status = kind == board::ResetKind::function
                       ? reset_function(syscalls_, device_, device_fd_.get())
                       : reset_bus(syscalls_, device_, device_fd_.get(), space_->reset_owners());

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include <datum/base/mutex.hpp>
 #include <datum/board/pcie_function.hpp>
 
 #include "vfio_backend/address_space.hpp"
@@ -80,7 +81,7 @@ class VfioFunction final : public board::PcieFunction {
   board::FunctionInfo info_;
   board::FunctionLimits limits_;
   MappingTable mappings_;
-  std::mutex reset_mutex_;
+  Mutex reset_mutex_;
   std::once_flag asked_back_;
   std::atomic<bool> given_up_ = false;
 };

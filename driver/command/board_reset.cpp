@@ -1,4 +1,6 @@
 // A board begins its next life: what the driver had on it ends.
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/ring_scheduler_impl.hpp"
 #include "driver/device/board.hpp"
@@ -15,13 +17,13 @@ Status RingScheduler::reset_board() {
     return reset;
   }
   Aftermath after;
-  std::unique_lock lock(impl_->mutex);
+  UniqueLock lock(impl_->mutex);
   impl_->feeder.fail_all(reset ? make_error(ErrorCode::device_lost, "the board was reset") : reset.error(),
                          after);
   impl_->feeder.board_was_reset();
   impl_->hang_check = {};
   impl_->update_hints();
-  impl_->settle(after, lock);
+  impl_->settle(after);
   lock.unlock();
   board.hub().notify();
   impl_->own->board_was_reset();

@@ -1,5 +1,7 @@
 #include "driver/command/counter.hpp"
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/object/context.hpp"
 
 namespace datum {
@@ -34,7 +36,7 @@ Result<std::shared_ptr<Counter>> Counter::open(Context& context, const OpenedFil
 Counter::~Counter() { memory_->end_export(); }
 
 Result<std::shared_ptr<Counter>> IdleCounter::get(Context& context) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (std::shared_ptr<Counter> kept = counter_.lock()) {
     return kept;
   }

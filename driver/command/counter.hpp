@@ -4,9 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/command/event_pool.hpp"
@@ -84,8 +84,8 @@ class IdleCounter {
   Result<std::shared_ptr<Counter>> get(Context& context);
 
  private:
-  std::mutex mutex_;
-  std::weak_ptr<Counter> counter_;
+  Mutex mutex_;
+  std::weak_ptr<Counter> counter_ DATUM_GUARDED_BY(mutex_);
 };
 
 /// A value that a counter has to reach; `counter` null: nothing is to be waited for.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/event_pool.hpp"
 #include "driver/command/failure_words.hpp"
 #include "driver/command/ring_scheduler.hpp"
@@ -144,13 +146,13 @@ bool Event::usable_by(const Device& device, const Context& context) const noexce
 }
 
 CounterPoint Event::point() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return point_;
 }
 
 void Event::follow(CounterPoint point) {
   CounterPoint former;  // may be the last one of its counter, whose end takes time
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   former = std::exchange(point_, std::move(point));
 }
 
@@ -190,7 +192,7 @@ Status Event::host_reset() {
   }
   set_word(event_word::cleared);
   if (has_debt_.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     debt_stream_.reset();
     has_debt_.store(false, std::memory_order_release);
   }
@@ -216,7 +218,7 @@ void Event::settle_debt() {
   std::shared_ptr<Stream> stream;
   std::uint64_t position = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     stream = debt_stream_;
     position = debt_position_;
   }
@@ -230,7 +232,7 @@ void Event::settle_debt() {
     const std::uint64_t lag_ns = limits::scaled(limits::record_lag_ns, device->board().function().clock());
     static_cast<void>(device->rings().wait(*stream, position, lag_ns));
   }
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (debt_stream_ == stream && debt_position_ == position) {
     debt_stream_.reset();
     has_debt_.store(false, std::memory_order_release);
@@ -238,7 +240,7 @@ void Event::settle_debt() {
 }
 
 void Event::set_debt(std::shared_ptr<Stream> stream, std::uint64_t position) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   debt_stream_ = std::move(stream);
   debt_position_ = position;
   has_debt_.store(true, std::memory_order_release);

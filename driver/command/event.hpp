@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/command/counter.hpp"
@@ -178,12 +178,12 @@ class Event {
   std::atomic<bool> destroyed_{false};
   HandleSlot* handle_ = nullptr;
   Event* next_in_chain_ = nullptr;
-  std::mutex mutex_;  ///< of the following
-  CounterPoint point_;
-  std::vector<std::shared_ptr<Counter>> handed_out_;  ///< that handles name
+  Mutex mutex_;  ///< of the following
+  CounterPoint point_ DATUM_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Counter>> handed_out_ DATUM_GUARDED_BY(mutex_);  ///< that handles name
   std::atomic<bool> has_debt_{false};
-  std::shared_ptr<Stream> debt_stream_;
-  std::uint64_t debt_position_ = 0;
+  std::shared_ptr<Stream> debt_stream_ DATUM_GUARDED_BY(mutex_);
+  std::uint64_t debt_position_ DATUM_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace datum

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/device/limits.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/object/device.hpp"
@@ -130,14 +132,14 @@ Status EventPool::destroy() {
 void EventPool::add_event(Event& event) {
   live_events_.fetch_add(1, std::memory_order_relaxed);
   if (memory_->opened()) {
-    const std::lock_guard lock(opened_mutex_);
+    const ScopedLock lock(opened_mutex_);
     opened_events_.insert(&event);
   }
 }
 
 void EventPool::remove_event(Event& event) noexcept {
   if (memory_->opened()) {
-    const std::lock_guard lock(opened_mutex_);
+    const ScopedLock lock(opened_mutex_);
     opened_events_.erase(&event);
   }
   live_events_.fetch_sub(1, std::memory_order_release);

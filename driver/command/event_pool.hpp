@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <unordered_set>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -93,11 +93,11 @@ class EventMemory {
   void* allocation_ = nullptr;  ///< of the context, for several devices
   void* header_ = nullptr;      ///< of slots in a file; they follow it
   bool opened_ = false;
-  SharedKind kind_ = SharedKind::events;  ///< of slots in a file
-  std::uint32_t flags_ = 0;               ///< of slots in a file
-  std::uint64_t export_id_ = 0;           ///< of slots by create_shared
-  UniqueFd file_;                         ///< of slots by create_shared, until the first export
-  std::mutex file_mutex_;
+  SharedKind kind_ = SharedKind::events;         ///< of slots in a file
+  std::uint32_t flags_ = 0;                      ///< of slots in a file
+  std::uint64_t export_id_ = 0;                  ///< of slots by create_shared
+  UniqueFd file_ DATUM_GUARDED_BY(file_mutex_);  ///< of slots by create_shared, until the first export
+  Mutex file_mutex_;
   std::uint32_t count_ = 0;
   std::vector<std::atomic<std::uint64_t>> taken_;  ///< a bit for each slot
 };
@@ -153,8 +153,9 @@ class EventPool {
   bool timestamps_;
   std::uint32_t counter_flags_;
   std::atomic<std::uint32_t> live_events_{0};
-  std::mutex opened_mutex_;
-  std::unordered_set<Event*> opened_events_;  ///< of an opened pool, which takes them with it
+  Mutex opened_mutex_;
+  std::unordered_set<Event*>
+      opened_events_ DATUM_GUARDED_BY(opened_mutex_);  ///< of an opened pool, which takes them with it
   HandleSlot* handle_ = nullptr;
 };
 

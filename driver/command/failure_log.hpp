@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 namespace datum {
@@ -25,9 +25,9 @@ class FailureLog {
     Error error;
   };
 
-  mutable std::mutex mutex_;
-  std::uint32_t last_ = 0;
-  std::vector<Entry> entries_;
+  mutable Mutex mutex_;
+  std::uint32_t last_ DATUM_GUARDED_BY(mutex_) = 0;
+  std::vector<Entry> entries_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum

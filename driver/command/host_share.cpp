@@ -5,6 +5,7 @@
 #include <system_error>
 #include <thread>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/service_thread.hpp>
 
 #include "driver/command/failure_words.hpp"
@@ -33,7 +34,7 @@ bool RingScheduler::Impl::needs_worker() {
 }
 
 void RingScheduler::Impl::want_worker() {
-  const std::lock_guard lock(worker_mutex);
+  const ScopedLock lock(worker_mutex);
   if (stopping.load()) {
     return;
   }
@@ -54,11 +55,15 @@ void RingScheduler::Impl::want_worker() {
 void RingScheduler::Impl::work() {
   name_service_thread('w');
   ApplicationWatch watch(4);
-  std::unique_lock lock(worker_mutex);
+  UniqueLock lock(worker_mutex);
   while (!stopping.load()) {
     watch.look();
-    if (!worker_wanted.wait_for(lock, ApplicationWatch::interval,
-                                [&] { return stopping.load() || needs_worker(); })) {
+    const auto until = std::chrono::steady_clock::now() + ApplicationWatch::interval;
+    bool wanted = stopping.load() || needs_worker();
+    while (!wanted && worker_wanted.wait_until(worker_mutex, until)) {
+      wanted = stopping.load() || needs_worker();
+    }
+    if (!wanted && !stopping.load() && !needs_worker()) {
       continue;
     }
     lock.unlock();
@@ -77,8 +82,9 @@ void RingScheduler::Impl::work() {
       lock.lock();
     } catch (const std::bad_alloc&) {
       lock.lock();  // what is left to do is done when there is memory again
-      worker_wanted.wait_for(lock, std::chrono::nanoseconds(limits::memory_retry_ns),
-                             [&] { return stopping.load(); });
+      const auto again = std::chrono::steady_clock::now() + std::chrono::nanoseconds(limits::memory_retry_ns);
+      while (!stopping.load() && worker_wanted.wait_until(worker_mutex, again)) {
+      }
     }
   }
 }
@@ -102,7 +108,7 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
   };
 
   const Ended at_the_end{performing};
-  std::unique_lock lock(mutex);
+  UniqueLock lock(mutex);
   for (bool again = true; again;) {
     again = false;
     for (Stream* stream : feeder.active()) {
@@ -115,8 +121,8 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
       done.releasing.push_back(stream);
       ++stream->releasing_;  // keeps the stream from being closed meanwhile
       lock.unlock();
-      const bool answered = steps.perform(
-          [this](Error error) { return failure_word(device, feeder.failures().add(std::move(error))); });
+      const bool answered =
+          steps.perform([this](Error error) { return failure_word(device, failures.add(std::move(error))); });
       lock.lock();
       feeder.released(done);
       if (!answered) {
@@ -128,7 +134,7 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
       }
       feeder.advance(false, done);
       update_hints();
-      settle(done, lock);
+      settle(done);
       again = true;
       break;  // the list of active streams may have changed
     }

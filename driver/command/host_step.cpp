@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/device/limits.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -91,7 +93,7 @@ std::uint64_t* HostSteps::request_word() noexcept { return reinterpret_cast<std:
 std::uint64_t* HostSteps::answer_word() noexcept { return reinterpret_cast<std::uint64_t*>(words_.host) + 8; }
 
 void HostSteps::add(std::span<const HostStep> steps) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   std::size_t added = 0;
   unsigned calls = 0;
   try {
@@ -110,7 +112,7 @@ void HostSteps::add(std::span<const HostStep> steps) {
 }
 
 bool HostSteps::next_is_call() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return !steps_.empty() && steps_.front().kind == HostStep::Kind::call;
 }
 
@@ -123,7 +125,7 @@ bool HostSteps::perform(const std::function<std::uint64_t(Error)>& fail) {
   const std::uint64_t requested = std::atomic_ref(*request_word()).load(std::memory_order_acquire);
   HostStep step;
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     // The word is memory that the board writes: a number that was never given out is not followed.
     if (requested != answered_ + 1 || steps_.empty()) {
       return false;

@@ -8,9 +8,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/memory/host_memory.hpp"
@@ -102,8 +102,8 @@ class HostSteps {
   std::atomic<std::uint64_t> next_number_{1};
   std::atomic<std::uint64_t> answered_{0};
   std::atomic<unsigned> calls_{0};
-  std::mutex mutex_;  ///< of steps_
-  std::deque<HostStep> steps_;
+  Mutex mutex_;  ///< of steps_
+  std::deque<HostStep> steps_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
+
+#include <datum/base/mutex.hpp>
 
 namespace datum {
 
@@ -28,7 +29,7 @@ class MutableCommands {
 
   /// An identifier for what is appended next, from command number `next` on.
   std::uint64_t name_next(std::uint32_t next) {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     ranges_.push_back({next, next});
     open_ = true;
     return ranges_.size();
@@ -36,7 +37,7 @@ class MutableCommands {
 
   /// An append recorded the commands `first` to `last`.
   void appended(std::uint32_t first, std::uint32_t last) {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     for (std::size_t index = ranges_.size(); open_ && index > 0 && ranges_[index - 1].first == first;
          --index) {
       ranges_[index - 1].last = last;
@@ -46,7 +47,7 @@ class MutableCommands {
 
   /// Nothing: no such identifier, or nothing was appended since it was given out.
   [[nodiscard]] std::optional<Range> find(std::uint64_t id, std::size_t command_count) const {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     if (id == 0 || id > ranges_.size() || ranges_[id - 1].first >= command_count) {
       return std::nullopt;
     }
@@ -54,20 +55,20 @@ class MutableCommands {
   }
 
   void clear() {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     ranges_.clear();
     open_ = false;
   }
 
  private:
   [[nodiscard]] std::vector<Range> copy() const {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     return ranges_;
   }
 
-  mutable std::mutex mutex_;
-  std::vector<Range> ranges_;
-  bool open_ = false;  ///< the last range still awaits its append
+  mutable Mutex mutex_;
+  std::vector<Range> ranges_ DATUM_GUARDED_BY(mutex_);
+  bool open_ DATUM_GUARDED_BY(mutex_) = false;  ///< the last range still awaits its append
 };
 
 }  // namespace datum

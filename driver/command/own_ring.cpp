@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/ring_pool.hpp"
 #include "driver/device/board.hpp"
 #include "driver/device/limits.hpp"
@@ -25,18 +27,18 @@ OwnRing::~OwnRing() {
 }
 
 void OwnRing::board_was_reset() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   lent_->ring.board_was_reset();
   has_space_ = false;
 }
 
 void OwnRing::driver_space_is_back() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   has_space_ = true;
 }
 
 Status OwnRing::clear(std::span<const PageRun> runs) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (!has_space_) {
     return make_error(ErrorCode::device_lost,
                       "the board was reset under the memory whose pages are to be cleared");
@@ -86,6 +88,7 @@ Status OwnRing::wait_until_drained() {
     completed = ring.completed();
     waited = device_.board().hub().wait(
         [&] {
+          mutex_.assert_held();
           fault = ring.poll();
           return fault.has_value() || lent_->drained();
         },

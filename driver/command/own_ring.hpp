@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/command/lent_ring.hpp"
@@ -31,12 +31,12 @@ class OwnRing {
  private:
   OwnRing(Device& device, std::unique_ptr<LentRing> lent) : device_(device), lent_(std::move(lent)) {}
 
-  Status wait_until_drained();
+  Status wait_until_drained() DATUM_REQUIRES(mutex_);
 
   Device& device_;
-  std::mutex mutex_;
-  std::unique_ptr<LentRing> lent_;
-  bool has_space_ = true;  ///< the page table of space 0 is there
+  Mutex mutex_;
+  std::unique_ptr<LentRing> lent_ DATUM_GUARDED_BY(mutex_);
+  bool has_space_ DATUM_GUARDED_BY(mutex_) = true;  ///< the page table of space 0 is there
 };
 
 }  // namespace datum

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/command/counter.hpp"
@@ -25,6 +26,7 @@ Result<std::unique_ptr<RingScheduler>> RingScheduler::create(Device& device) {
     return std::move(own).error();
   }
   scheduler->impl_->own = std::move(*own);
+  const ScopedLock lock(scheduler->impl_->mutex);
   if (Status first = scheduler->impl_->feeder.make_first_ring(); !first) {
     return std::move(first).error();
   }
@@ -36,7 +38,7 @@ RingScheduler::~RingScheduler() { end_worker(); }
 void RingScheduler::end_worker() {
   impl_->stopping.store(true);
   {
-    const std::lock_guard lock(impl_->worker_mutex);
+    const ScopedLock lock(impl_->worker_mutex);
     impl_->worker_wanted.notify_all();
   }
   impl_->device.board().hub().notify();
@@ -55,7 +57,7 @@ Status RingScheduler::synchronize(std::uint64_t timeout_ns) {
 
   std::vector<Target> targets;
   {
-    const std::lock_guard lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     for (Stream* stream : impl_->feeder.active()) {
       targets.push_back({stream->shared_from_this(), stream->submitted()});
     }
@@ -83,7 +85,7 @@ std::shared_ptr<Stream> RingScheduler::open_stream(Context& context, QueueRank r
 Status RingScheduler::close_stream(Stream& stream) {
   Status ended = wait(stream, stream.submitted(),
                       limits::scaled(limits::record_lag_ns, impl_->device.board().function().clock()));
-  std::unique_lock lock(impl_->mutex);
+  UniqueLock lock(impl_->mutex);
   if (!ended && ended.error().code == ErrorCode::not_ready) {
     if (!StreamFeeder::waits_for_destroyed_event(stream)) {
       return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
@@ -95,7 +97,7 @@ Status RingScheduler::close_stream(Stream& stream) {
     Aftermath after;
     impl_->feeder.fail(
         stream, ended ? make_error(ErrorCode::device_lost, "the board is lost") : ended.error(), after);
-    impl_->settle(after, lock);
+    impl_->settle(after);
   }
   while (stream.releasing_ != 0) {
     lock.unlock();
@@ -111,7 +113,7 @@ Status RingScheduler::close_stream(Stream& stream) {
 
 Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
   {
-    const std::lock_guard lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     if (stream.steps_ != nullptr) {
       return stream.steps_.get();
     }
@@ -120,7 +122,7 @@ Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
   if (!made) {
     return std::move(made).error();
   }
-  const std::lock_guard lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   stream.steps_ = std::move(*made);
   return stream.steps_.get();
 }
@@ -128,14 +130,14 @@ Result<HostSteps*> RingScheduler::host_steps(Stream& stream) {
 Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream, CounterReach reach) {
   std::shared_ptr<Counter>& place = stream.counters_[static_cast<std::size_t>(reach)];
   {
-    const std::lock_guard lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     if (place != nullptr) {
       return place;
     }
   }
   Result<std::shared_ptr<Counter>> made = Counter::create(stream.context(), reach);
   if (made) {
-    const std::lock_guard lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     place = *made;
   }
   return made;
@@ -151,16 +153,18 @@ Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& strea
     return Context::lost_to_reset();
   }
   Aftermath after;
-  std::unique_lock lock(impl_->mutex);
+  UniqueLock lock(impl_->mutex);
   if (stream->failed()) {
-    Error error = impl_->feeder.failures().find(stream->failure_number());
+    Error error = impl_->failures.find(stream->failure_number());
     error.message = "the queue failed before and takes no more work: " + error.message;
     return error;
   }
-  Result<std::uint64_t> end =
-      impl_->settled_if_thrown(after, lock, [&] { return impl_->feeder.submit(stream, submission, after); });
+  Result<std::uint64_t> end = impl_->settled_if_thrown(after, [&] {
+    impl_->mutex.assert_held();
+    return impl_->feeder.submit(stream, submission, after);
+  });
   impl_->update_hints();
-  impl_->settle(after, lock);
+  impl_->settle(after);
   lock.unlock();
   if (impl_->needs_worker()) {
     impl_->want_worker();
@@ -192,7 +196,7 @@ Status RingScheduler::wait_unused(const UsedRange& range) {
   impl_->pump();
   std::vector<MemoryUse> uses;
   {
-    const std::lock_guard lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     uses = impl_->feeder.uses_of(range);
   }
   return impl_->device.board().hub().wait(
@@ -206,7 +210,7 @@ Status RingScheduler::wait_unused(const UsedRange& range) {
 
 void RingScheduler::keep_until_unused(const UsedRange& range, const std::shared_ptr<void>& kept) {
   impl_->pump();
-  const std::lock_guard lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   for (const MemoryUse& use : impl_->feeder.uses_of(range)) {
     StreamFeeder::keep(use, kept);
   }
@@ -224,18 +228,16 @@ void RingScheduler::host_changed_word() {
   board.hub().notify();
 }
 
-std::uint32_t RingScheduler::note_failure(Error error) {
-  return impl_->feeder.failures().add(std::move(error));
-}
+std::uint32_t RingScheduler::note_failure(Error error) { return impl_->failures.add(std::move(error)); }
 
-Error RingScheduler::failure(std::uint32_t number) { return impl_->feeder.failures().find(number); }
+Error RingScheduler::failure(std::uint32_t number) { return impl_->failures.find(number); }
 
 void RingScheduler::Impl::pump() {
   if (!anything_active.load(std::memory_order_acquire)) {
     return;
   }
   Aftermath after;
-  std::unique_lock lock(mutex);
+  UniqueLock lock(mutex);
   // Now and then the registers are asked as well: a fault whose record could not be written shows only there,
   // and so does a board that is gone.
   const std::uint64_t now_ns = device.board().function().clock().now_ns;
@@ -243,7 +245,10 @@ void RingScheduler::Impl::pump() {
   last_thorough_ns = thorough ? now_ns : last_thorough_ns;
   Status health = thorough || device.board().is_lost() ? device.board().health() : Status{};
   if (health) {
-    settled_if_thrown(after, lock, [&] { feeder.advance(thorough, after); });
+    settled_if_thrown(after, [&] {
+      mutex.assert_held();
+      feeder.advance(thorough, after);
+    });
   }
   if (health && thorough) {
     if (std::optional<std::string> stuck = hang_check.look(device.board(), feeder.working_rings()); stuck) {
@@ -255,7 +260,7 @@ void RingScheduler::Impl::pump() {
     feeder.fail_all(health.error(), after);
   }
   update_hints();
-  settle(after, lock);
+  settle(after);
 }
 
 void RingScheduler::Impl::update_hints() {
@@ -265,24 +270,25 @@ void RingScheduler::Impl::update_hints() {
 }
 
 /// Does what must not be done under the lock; returns with the lock held.
-void RingScheduler::Impl::settle(Aftermath& after, std::unique_lock<std::mutex>& lock) {
+void RingScheduler::Impl::settle(Aftermath& after) {
   if (after.empty()) {
     return;
   }
-  lock.unlock();
   const bool keeps_gone = !after.releasing.empty();
-  after.keeps.clear();
-  while (Event* event = after.last_references) {
-    after.last_references = event->next_in_chain();
-    delete event;
+  {
+    const ScopedUnlock meanwhile(mutex);
+    after.keeps.clear();
+    while (Event* event = after.last_references) {
+      after.last_references = event->next_in_chain();
+      delete event;
+    }
+    if (after.words_changed) {
+      device.board().write32(hw::kick_all, 1);
+    }
+    if (after.doorbell) {
+      device.board().hub().board_has_work();
+    }
   }
-  if (after.words_changed) {
-    device.board().write32(hw::kick_all, 1);
-  }
-  if (after.doorbell) {
-    device.board().hub().board_has_work();
-  }
-  lock.lock();
   feeder.released(after);
   if (after.words_changed || after.wake || keeps_gone) {
     device.board().hub().notify();

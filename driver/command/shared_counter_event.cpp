@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/event.hpp"
 #include "driver/memory/open_shared_file.hpp"
 #include "driver/object/context.hpp"
@@ -51,7 +53,7 @@ Result<Event*> Event::open_counter_based(Context& context, const OpenedFile& fil
   event->counter_based_ = true;
   event->counter_flags_ = wanted.flags & ~timestamp_flags;
   event->opened_ = true;
-  event->point_ = {std::move(*counter), wanted.value};
+  event->follow({std::move(*counter), wanted.value});
   return publish(std::move(event));
 }
 
@@ -79,7 +81,7 @@ Result<IpcHandleBytes> Event::ipc_handle() {
   }
   handle->hints->point = {now.value, static_cast<std::uint8_t>(counter_flags_),
                           static_cast<std::uint8_t>(signal_scope_), static_cast<std::uint8_t>(wait_scope_)};
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (std::find(handed_out_.begin(), handed_out_.end(), now.counter) == handed_out_.end()) {
     handed_out_.push_back(std::move(now.counter));
   }

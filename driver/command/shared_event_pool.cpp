@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/event.hpp"
 #include "driver/command/event_pool.hpp"
 #include "driver/device/limits.hpp"
@@ -107,7 +109,10 @@ Result<std::shared_ptr<EventMemory>> EventMemory::create_shared(Context& context
   header->count = count;
   header->flags = flags;
   memory->flags_ = flags;
-  memory->file_ = std::move(*file);
+  {
+    const ScopedLock lock(memory->file_mutex_);
+    memory->file_ = std::move(*file);
+  }
   memory->export_id_ = context.driver().next_allocation_id();
   memory->set_count(count);
   return memory;
@@ -137,7 +142,7 @@ Result<std::shared_ptr<EventMemory>> EventMemory::open(Context& context, const O
 }
 
 Result<IpcHandleBytes> EventMemory::export_file() {
-  const std::lock_guard lock(file_mutex_);
+  const ScopedLock lock(file_mutex_);
   ExportTable& exports = context_.driver().exports();
   if (file_.valid()) {
     Result<SharedFileIdentity> identity = identify_shared_file(file_.get());
@@ -186,7 +191,7 @@ Status EventPool::close() {
   }
   std::vector<Event*> left;
   {
-    const std::lock_guard lock(opened_mutex_);
+    const ScopedLock lock(opened_mutex_);
     left.assign(opened_events_.begin(), opened_events_.end());
   }
   for (Event* event : left) {

@@ -1,5 +1,7 @@
 #include "driver/command/submitter.hpp"
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/lowering.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/object/context.hpp"
@@ -27,7 +29,7 @@ Submitter::Submitter(Context& context, Device& device, QueueRank rank)
 Submitter::~Submitter() { context().remove_child(); }
 
 Result<std::uint64_t> Submitter::submit(std::span<const Batch> batches) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   // Work that has ended meanwhile gives back its pins before new ones are taken.
   device_.rings().pump();
   const ClearedAtEnd cleared{submission_};
@@ -54,7 +56,7 @@ Status Submitter::synchronize(std::uint64_t timeout_ns) {
 }
 
 Status Submitter::close() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return device_.rings().close_stream(*stream_);
 }
 

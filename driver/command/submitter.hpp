@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/command/queue_settings.hpp"
@@ -48,8 +48,8 @@ class Submitter {
  private:
   Device& device_;
   std::shared_ptr<Stream> stream_;
-  std::mutex mutex_;  ///< lowering and submitting are one step
-  Submission submission_;
+  Mutex mutex_;  ///< lowering and submitting are one step
+  Submission submission_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum

@@ -1,10 +1,10 @@
 #include "driver/device/board.hpp"
 
 #include <algorithm>
-#include <mutex>
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/backend_table.hpp"
@@ -17,8 +17,8 @@ namespace datum {
 struct Board::Loss {
   std::atomic<bool> lost{false};
   std::atomic<std::uint64_t> life{0};
-  std::mutex mutex;
-  std::string reason;
+  Mutex mutex;
+  std::string reason DATUM_GUARDED_BY(mutex);
 };
 
 namespace {
@@ -223,7 +223,7 @@ Status Board::health() {
       declare_lost("the board does not answer (registers read all ones)");
     }
   }
-  const std::lock_guard lock(loss_->mutex);
+  const ScopedLock lock(loss_->mutex);
   if (!loss_->lost.load(std::memory_order_relaxed)) {
     return {};
   }
@@ -232,7 +232,7 @@ Status Board::health() {
 }
 
 void Board::declare_lost(std::string reason) {
-  const std::lock_guard lock(loss_->mutex);
+  const ScopedLock lock(loss_->mutex);
   if (!loss_->lost.load(std::memory_order_relaxed)) {
     loss_->reason = std::move(reason);
     loss_->lost.store(true, std::memory_order_release);
@@ -251,7 +251,7 @@ Status Board::reset() {
     done = come_back();
   }
   if (!done) {
-    const std::lock_guard lock(loss_->mutex);
+    const ScopedLock lock(loss_->mutex);
     loss_->lost.store(was_lost || reached, std::memory_order_release);
     loss_->reason = done.error().message;
   }
@@ -281,7 +281,7 @@ Status Board::come_back() {
 }
 
 void Board::begin_next_life() {
-  const std::lock_guard lock(loss_->mutex);
+  const ScopedLock lock(loss_->mutex);
   loss_->life.fetch_add(1, std::memory_order_release);
   loss_->reason.clear();
   loss_->lost.store(false, std::memory_order_release);

@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
 #include "driver/device/own_time.hpp"
@@ -47,7 +49,7 @@ Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t time
   if (becomes_ready_soon(ready, time, timeout_ns)) {
     return {};
   }
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (true) {
     const std::uint64_t seen = generation_;
     lock.unlock();
@@ -63,7 +65,7 @@ Status InterruptHub::wait(const std::function<bool()>& ready, std::uint64_t time
       continue;
     }
     if (leader_active_ || !may_lead) {
-      follow(lock, time, look_ns);
+      follow(time, look_ns);
       continue;
     }
     leader_active_ = true;
@@ -97,15 +99,15 @@ bool InterruptHub::becomes_ready_soon(const std::function<bool()>& ready, const 
 }
 
 /// Sleeps until something may have changed or it is time to look, with the lock held before and after.
-void InterruptHub::follow(std::unique_lock<std::mutex>& lock, WaitTime& time, std::uint64_t look_ns) {
+void InterruptHub::follow(WaitTime& time, std::uint64_t look_ns) {
   const std::uint64_t seen = generation_;
   const bool led = leader_active_;
   const std::uint64_t begun_ns = host_now_ns();
   const std::uint64_t left_ns = led ? time.left_ns() : time.host_left_ns();
-  const std::uint64_t until_ns =
-      saturating_add(begun_ns, std::min({left_ns, look_ns, limits::health_check_ns}));
-  changed_.wait_until(lock, steady_point(until_ns),
-                      [&] { return generation_ != seen || leader_active_ != led; });
+  const auto until =
+      steady_point(saturating_add(begun_ns, std::min({left_ns, look_ns, limits::health_check_ns})));
+  while (generation_ == seen && leader_active_ == led && changed_.wait_until(mutex_, until)) {
+  }
   time.add_pause(host_now_ns() - begun_ns);
 }
 
@@ -190,7 +192,7 @@ Status InterruptHub::check_health() { return health_ ? health_() : function_.hea
 void InterruptHub::notify() {
   bool wake_leader = false;
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     ++generation_;
     wake_leader = leader_active_;
   }

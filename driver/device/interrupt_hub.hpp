@@ -2,13 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
@@ -58,7 +57,7 @@ class InterruptHub {
 
  private:
   bool becomes_ready_soon(const std::function<bool()>& ready, const WaitTime& time, std::uint64_t timeout_ns);
-  void follow(std::unique_lock<std::mutex>& lock, WaitTime& time, std::uint64_t look_ns);
+  void follow(WaitTime& time, std::uint64_t look_ns) DATUM_REQUIRES(mutex_);
   Status lead(WaitTime& time, std::uint64_t look_ns);
   bool pause_while_quiescent(WaitTime& time, std::uint64_t most_ns);
   Status check_health();
@@ -69,10 +68,10 @@ class InterruptHub {
   const bool own_time_;
   HealthCheck health_;
   std::vector<board::PcieFunction*> neighbours_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint64_t generation_ = 0;
-  bool leader_active_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::uint64_t generation_ DATUM_GUARDED_BY(mutex_) = 0;
+  bool leader_active_ DATUM_GUARDED_BY(mutex_) = false;
   std::atomic<bool> leader_asleep_{false};  ///< the board was quiescent
   UniqueFd wake_;
 };

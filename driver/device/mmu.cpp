@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/board.hpp"
@@ -26,7 +27,7 @@ Mmu::Mmu(Board& board, board::Bar& registers, board::Bar& aperture, unsigned spa
 }
 
 Result<unsigned> Mmu::acquire_space() {
-  const std::lock_guard lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   for (unsigned space = 1; space < space_used_.size(); ++space) {
     if (!space_used_[space]) {
       space_used_[space] = true;
@@ -39,7 +40,7 @@ Result<unsigned> Mmu::acquire_space() {
 }
 
 void Mmu::release_space(unsigned space) {
-  const std::lock_guard lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   if (space != 0 && space < space_used_.size()) {
     space_used_[space] = false;
   }
@@ -88,7 +89,7 @@ Status Mmu::clear_root(unsigned space) {
 }
 
 Status Mmu::invalidate(unsigned space, DeviceVa first, std::uint64_t bytes) {
-  const std::lock_guard lock(invalidation_mutex_);
+  const ScopedLock lock(invalidation_mutex_);
   if (board_.is_lost()) {
     return board_.health();
   }

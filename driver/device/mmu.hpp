@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
@@ -47,9 +47,9 @@ class Mmu {
   board::Bar& registers_;
   board::Bar& aperture_;
   std::uint64_t aperture_fixed_bytes_;
-  std::mutex spaces_mutex_;
-  std::vector<bool> space_used_;
-  std::mutex invalidation_mutex_;  ///< the board takes one at a time
+  Mutex spaces_mutex_;
+  std::vector<bool> space_used_ DATUM_GUARDED_BY(spaces_mutex_);
+  Mutex invalidation_mutex_;  ///< the board takes one at a time
 };
 
 }  // namespace datum

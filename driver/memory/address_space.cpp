@@ -3,10 +3,10 @@
 #include <atomic>
 #include <list>
 #include <map>
-#include <mutex>
 #include <new>
 #include <utility>
 
+#include <datum/base/mutex.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/board.hpp"
@@ -62,6 +62,7 @@ struct Range {
 /// What one commit brings to the board.
 struct Batch {
   std::uint64_t version = 0;
+  DeviceAddress root{};
   std::map<std::uint64_t, std::vector<PageRun>> to_clear;
   TableWrites writes;
   std::vector<Range> owed;
@@ -78,30 +79,32 @@ struct AddressSpace::Impl {
   Clear clear;
   unsigned number = driver_space;
 
-  std::mutex commit_mutex;  ///< before `mutex`; held while the board works
-  bool root_set = false;    ///< under commit_mutex
+  Mutex commit_mutex;                                    ///< before `mutex`; held while the board works
+  bool root_set DATUM_GUARDED_BY(commit_mutex) = false;  ///< under commit_mutex
   std::atomic<std::uint64_t> committed{0};
   std::atomic<std::uint64_t> commits{0};
   PageBooks* books = nullptr;
 
   BriefMutex mutex;  ///< of all below; never held while the board works
   std::atomic<std::uint64_t> changes{0};
-  std::unique_ptr<PageTables> tables;
-  std::vector<Range> owed;                   ///< room for most_ranges: to owe one more takes no memory
-  std::list<std::shared_ptr<void>> retired;  ///< in which nothing that is moved takes memory
-  std::map<std::uint64_t, std::vector<PageRun>> to_clear;
+  std::unique_ptr<PageTables> tables DATUM_GUARDED_BY(mutex);
+  std::vector<Range> owed DATUM_GUARDED_BY(mutex);  ///< room for most_ranges: to owe one more takes no memory
+  std::list<std::shared_ptr<void>>
+      retired DATUM_GUARDED_BY(mutex);  ///< in which nothing that is moved takes memory
+  std::map<std::uint64_t, std::vector<PageRun>> to_clear DATUM_GUARDED_BY(mutex);
 
   Status build();
-  Status map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes, PageRights rights);
-  bool unmap_locked(std::uint64_t va, std::uint64_t bytes) noexcept;
+  Status map_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes, PageRights rights)
+      DATUM_REQUIRES(mutex);
+  bool unmap_locked(std::uint64_t va, std::uint64_t bytes) noexcept DATUM_REQUIRES(mutex);
   bool replace_locked(std::uint64_t va, const PageTarget& target, std::uint64_t bytes,
-                      PageRights rights) noexcept;
-  Status prepare_locked(std::span<const PageChange> changes);
-  void keep_unused_tables(std::uint64_t va, std::uint64_t bytes) noexcept;
-  void owe(Range range) noexcept;
-  Batch begin_batch();
-  Batch take_batch();
-  Status bring(const Batch& batch);
+                      PageRights rights) noexcept DATUM_REQUIRES(mutex);
+  Status prepare_locked(std::span<const PageChange> changes) DATUM_REQUIRES(mutex);
+  void keep_unused_tables(std::uint64_t va, std::uint64_t bytes) noexcept DATUM_REQUIRES(mutex);
+  void owe(Range range) noexcept DATUM_REQUIRES(mutex);
+  Batch begin_batch() DATUM_REQUIRES(commit_mutex);
+  Batch take_batch() DATUM_REQUIRES(mutex);
+  Status bring(const Batch& batch) DATUM_REQUIRES(commit_mutex);
   void put_back(Batch batch) noexcept;
 };
 
@@ -110,6 +113,7 @@ Status AddressSpace::Impl::build() {
   if (!made.ok()) {
     return std::move(made).error();
   }
+  const ScopedLock lock(mutex);
   tables = std::move(*made);
   owed.reserve(most_ranges);
   changes.store(1, std::memory_order_relaxed);  // the root itself
@@ -180,6 +184,7 @@ Status AddressSpace::Impl::prepare_locked(std::span<const PageChange> wanted) {
   const auto is_new = [](const PageChange& change) { return !change.was_mapped && change.is_mapped; };
   std::size_t index = 0;
   Rollback undo([&]() noexcept {
+    mutex.assert_held();
     for (const PageChange& before : wanted.first(index)) {
       if (is_new(before)) {
         unmap_locked(raw(before.va), before.bytes);
@@ -228,6 +233,7 @@ Batch AddressSpace::Impl::take_batch() {
   batch.version = changes.load(std::memory_order_acquire);
   // What may run out of memory comes first, so that nothing is lost when it does.
   batch.owed.reserve(most_ranges);
+  batch.root = tables->root();
   batch.writes = tables->take_changes();
   batch.owed.swap(owed);
   batch.retired.swap(retired);
@@ -237,14 +243,17 @@ Batch AddressSpace::Impl::take_batch() {
 
 /// Nothing is both idle and on its way to the board.
 Batch AddressSpace::Impl::begin_batch() {
-  std::unique_lock<PageBooks> idle;
-  if (books != nullptr) {
-    idle = std::unique_lock(*books);
-    books->withdraw();
+  const auto take = [this] {
+    const ScopedLock lock(mutex);
+    commits.fetch_add(1, std::memory_order_release);
+    return take_batch();
+  };
+  if (books == nullptr) {
+    return take();
   }
-  const std::scoped_lock lock(mutex);
-  commits.fetch_add(1, std::memory_order_release);
-  return take_batch();
+  const ScopedLock idle(*books);
+  books->withdraw();
+  return take();
 }
 
 Status AddressSpace::Impl::bring(const Batch& batch) {
@@ -271,7 +280,7 @@ Status AddressSpace::Impl::bring(const Batch& batch) {
     }
   }
   if (!root_set) {
-    if (Status set = mmu.set_root(number, tables->root()); !set.ok()) {
+    if (Status set = mmu.set_root(number, batch.root); !set.ok()) {
       return set;
     }
     root_set = true;
@@ -285,7 +294,7 @@ Status AddressSpace::Impl::bring(const Batch& batch) {
 }
 
 void AddressSpace::Impl::put_back(Batch batch) noexcept {
-  const std::scoped_lock lock(mutex);
+  const ScopedLock lock(mutex);
   tables->put_back(batch.writes);
   for (const Range& range : batch.owed) {
     range.bytes == 0 ? owed.assign(1, Range{}) : owe(range);
@@ -343,16 +352,17 @@ std::uint64_t AddressSpace::commits() const noexcept {
 unsigned AddressSpace::number() const noexcept { return impl_->number; }
 
 Status AddressSpace::map(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   return impl_->map_locked(raw(va), target, bytes, rights);
 }
 
 /// In one step, so that no commit brings a part, or brings pages ahead of their clearing.
 Status AddressSpace::map_runs(DeviceVa va, std::span<const PageRun> runs, PageRights rights,
                               std::vector<PageRun> foreign) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   std::uint64_t mapped_bytes = 0;
   Rollback undo([&]() noexcept {
+    impl_->mutex.assert_held();
     if (mapped_bytes != 0) {
       impl_->unmap_locked(raw(va), mapped_bytes);
     }
@@ -374,7 +384,7 @@ Status AddressSpace::map_runs(DeviceVa va, std::span<const PageRun> runs, PageRi
 }
 
 bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes) noexcept {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   return impl_->unmap_locked(raw(va), bytes);
 }
 
@@ -382,7 +392,7 @@ bool AddressSpace::unmap(DeviceVa va, std::uint64_t bytes, std::shared_ptr<void>
   if (room.empty()) {
     room.emplace_back();
   }
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   const bool seen = impl_->unmap_locked(raw(va), bytes);
   if (seen) {
     room.front() = std::move(kept);
@@ -397,7 +407,7 @@ Status AddressSpace::unmap_now(DeviceVa va, std::uint64_t bytes) {
 
 Status AddressSpace::replace(DeviceVa va, PageTarget target, std::uint64_t bytes, PageRights rights) {
   {
-    const std::scoped_lock lock(impl_->mutex);
+    const ScopedLock lock(impl_->mutex);
     if (Status made = impl_->tables->make_replaceable(raw(va), bytes, leaf_for(target, rights)); !made.ok()) {
       return made;
     }
@@ -408,12 +418,12 @@ Status AddressSpace::replace(DeviceVa va, PageTarget target, std::uint64_t bytes
 
 Status AddressSpace::make_room_to_replace(DeviceVa va, PageTarget target, std::uint64_t bytes,
                                           PageRights rights) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   return impl_->tables->make_replaceable(raw(va), bytes, leaf_for(target, rights));
 }
 
 Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   if (Status prepared = impl_->prepare_locked(changes); !prepared.ok()) {
     return std::move(prepared).error();
   }
@@ -431,31 +441,31 @@ Result<bool> AddressSpace::change(std::span<const PageChange> changes) {
 }
 
 void AddressSpace::forget_tables(DeviceVa va, std::uint64_t bytes) noexcept {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   impl_->tables->drop_empty_tables(raw(va), bytes);
   impl_->keep_unused_tables(raw(va), bytes);
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
 
 void AddressSpace::clear_before_use(DeviceVa va, std::vector<PageRun> runs) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   impl_->to_clear.insert_or_assign(raw(va), std::move(runs));
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
 
 bool AddressSpace::cancel_clear(DeviceVa va) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   return impl_->to_clear.erase(raw(va)) != 0;
 }
 
 void AddressSpace::retire(std::shared_ptr<void> kept) {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   impl_->retired.push_back(std::move(kept));
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
 
 void AddressSpace::retire(Retirements kept) noexcept {
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   impl_->retired.splice(impl_->retired.end(), kept);
   impl_->changes.fetch_add(1, std::memory_order_release);
 }
@@ -465,7 +475,7 @@ Status AddressSpace::commit() {
   if (impl.committed.load(std::memory_order_acquire) == impl.changes.load(std::memory_order_acquire)) {
     return {};
   }
-  const std::scoped_lock commit_lock(impl.commit_mutex);
+  const ScopedLock commit_lock(impl.commit_mutex);
   Batch batch = impl.begin_batch();
   Status brought;
   try {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 
 #include "driver/memory/host_limits.hpp"
 
@@ -38,6 +39,7 @@ void give_back(RangeAllocator& ranges, std::uint64_t first, std::uint64_t bytes)
 
 Result<std::unique_ptr<AddressWindow>> AddressWindow::reserve(std::uint64_t largest_bytes) {
   std::unique_ptr<AddressWindow> window(new AddressWindow);
+  const ScopedLock lock(window->mutex_);
   window->windows_.reserve(max_windows);
   if (Status reserved = window->grow(largest_bytes, least_window_bytes); !reserved.ok()) {
     return std::move(reserved).error();
@@ -110,7 +112,7 @@ Result<AddressRange> AddressWindow::take(std::uint64_t bytes, std::uint64_t alig
       page_alignment > max_alignment_bytes) {
     return make_error(ErrorCode::invalid_argument, "a range of addresses of impossible size or alignment");
   }
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const unsigned order = bytes >= large_page_bytes || page_alignment >= large_page_bytes
                              ? BuddyPages::slab_order
                              : buddy_order(bytes, page_alignment);
@@ -135,7 +137,7 @@ Result<AddressRange> AddressWindow::take(std::uint64_t bytes, std::uint64_t alig
 
 std::optional<AddressRange> AddressWindow::take_exact(std::uint64_t bytes, std::uint64_t alignment,
                                                       std::uintptr_t wanted) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (wanted != 0) {
     return large_.take_at(wanted, bytes)
                ? std::optional(AddressRange{wanted, bytes, AddressRange::no_slab, 0, 0})
@@ -146,7 +148,7 @@ std::optional<AddressRange> AddressWindow::take_exact(std::uint64_t bytes, std::
 }
 
 void AddressWindow::release(const AddressRange& range) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (range.slab == AddressRange::no_slab) {
     give_back(large_, range.base, range.bytes);
     return;

@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include <datum/base/mapping.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/memory/buddy_pages.hpp"
@@ -59,17 +59,18 @@ class AddressWindow {
  private:
   static constexpr unsigned max_windows = 64;
   AddressWindow() = default;
-  Status grow(std::uint64_t wanted_bytes, std::uint64_t least_bytes);
-  Result<std::uintptr_t> take_large(std::uint64_t bytes, std::uint64_t alignment);
-  Result<BuddyBlock> take_block(unsigned order);
+  Status grow(std::uint64_t wanted_bytes, std::uint64_t least_bytes) DATUM_REQUIRES(mutex_);
+  Result<std::uintptr_t> take_large(std::uint64_t bytes, std::uint64_t alignment) DATUM_REQUIRES(mutex_);
+  Result<BuddyBlock> take_block(unsigned order) DATUM_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  RangeAllocator large_;
-  BuddyPages small_;
-  std::vector<std::uintptr_t> slab_bases_;
-  std::uint32_t spare_slab_ = AddressRange::no_slab;  ///< a wholly free one is kept, so that taking and
-                                                      ///< giving back does not add and remove it
-  std::vector<Mapping> windows_;
+  Mutex mutex_;
+  RangeAllocator large_ DATUM_GUARDED_BY(mutex_);
+  BuddyPages small_ DATUM_GUARDED_BY(mutex_);
+  std::vector<std::uintptr_t> slab_bases_ DATUM_GUARDED_BY(mutex_);
+  std::uint32_t spare_slab_ DATUM_GUARDED_BY(mutex_) =
+      AddressRange::no_slab;  ///< a wholly free one is kept, so that taking and
+                              ///< giving back does not add and remove it
+  std::vector<Mapping> windows_ DATUM_GUARDED_BY(mutex_);
 
   struct Extent {
     std::atomic<std::uintptr_t> first{0};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum {
 namespace {
 
@@ -14,7 +16,7 @@ std::uint32_t at(const std::map<std::uint64_t, std::uint32_t>& runs, std::uint64
 }  // namespace
 
 void AtomicAttributes::set(std::uint64_t allocation, unsigned device, Pages pages, std::uint32_t attributes) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   Runs& runs = runs_[{allocation, device}];
   const std::uint32_t behind = at(runs, pages.end);
   runs.insert_or_assign(pages.end, behind);
@@ -25,7 +27,7 @@ void AtomicAttributes::set(std::uint64_t allocation, unsigned device, Pages page
 
 std::optional<std::uint32_t> AtomicAttributes::get(std::uint64_t allocation, unsigned device,
                                                    Pages pages) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = runs_.find({allocation, device});
   if (found == runs_.end()) {
     return 0;
@@ -38,7 +40,7 @@ std::optional<std::uint32_t> AtomicAttributes::get(std::uint64_t allocation, uns
 }
 
 void AtomicAttributes::forget(std::uint64_t allocation) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   runs_.erase(runs_.lower_bound({allocation, 0}), runs_.upper_bound({allocation, ~0U}));
   known_.store(runs_.size(), std::memory_order_release);
 }

@@ -4,9 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <utility>
+
+#include <datum/base/mutex.hpp>
 
 namespace datum {
 
@@ -32,8 +33,8 @@ class AtomicAttributes {
   /// From a page up to the next entry's.
   using Runs = std::map<std::uint64_t, std::uint32_t>;
 
-  mutable std::mutex mutex_;
-  std::map<std::pair<std::uint64_t, unsigned>, Runs> runs_;
+  mutable Mutex mutex_;
+  std::map<std::pair<std::uint64_t, unsigned>, Runs> runs_ DATUM_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> known_{0};
 };
 

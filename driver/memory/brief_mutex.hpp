@@ -3,11 +3,13 @@
 
 #include <pthread.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum {
 
 /// Whoever finds it taken tries for a moment before going to sleep: it is given back sooner than the kernel
 /// could be asked. For work without system calls.
-class BriefMutex {
+class DATUM_LOCKABLE BriefMutex {
  public:
   BriefMutex() noexcept = default;
   BriefMutex(const BriefMutex&) = delete;
@@ -15,11 +17,14 @@ class BriefMutex {
 
   ~BriefMutex() { pthread_mutex_destroy(&mutex_); }
 
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  void lock() noexcept DATUM_ACQUIRES() { pthread_mutex_lock(&mutex_); }
 
-  bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
+  bool try_lock() noexcept DATUM_TRIES_TO_ACQUIRE(true) { return pthread_mutex_trylock(&mutex_) == 0; }
 
-  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+  void unlock() noexcept DATUM_RELEASES() { pthread_mutex_unlock(&mutex_); }
+
+  /// For the body of a function object that is only called with the lock held.
+  void assert_held() const noexcept DATUM_ASSERTS_HELD() {}
 
  private:
   pthread_mutex_t mutex_ = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;

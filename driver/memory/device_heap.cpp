@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum {
 namespace {
 
@@ -38,6 +40,7 @@ DeviceHeap::DeviceHeap(const Options& options)
   blocks_.resize(block_count);
   block_has_owner_.resize(block_count);
   const auto keep_out = [&](std::uint64_t first, std::uint64_t end) {
+    mutex_.assert_held();  // nobody else knows the heap yet
     for (std::uint64_t page = first; page < end; ++page) {
       used_[page / 64] |= 1ULL << (page % 64);
     }
@@ -68,26 +71,26 @@ std::uint64_t DeviceHeap::free_pages_for_allocation() const noexcept {
 }
 
 std::uint64_t DeviceHeap::free_bytes() const noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   return free_pages_for_allocation() * small_page_bytes;
 }
 
 void DeviceHeap::begin_wait(std::span<const PageRun> runs) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
     waiting_bytes_ += run.bytes;
   }
 }
 
 void DeviceHeap::end_wait(std::span<const PageRun> runs) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
     waiting_bytes_ -= run.bytes;
   }
 }
 
 std::uint64_t DeviceHeap::available_bytes() const noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   return free_pages_for_allocation() * small_page_bytes + waiting_bytes_;
 }
 
@@ -201,7 +204,7 @@ std::uint64_t DeviceHeap::take_pages(Zone& zone, std::uint64_t count, std::vecto
 Result<std::vector<PageRun>> DeviceHeap::allocate(std::uint64_t bytes) {
   const std::uint64_t pages = bytes / small_page_bytes + (bytes % small_page_bytes != 0 ? 1 : 0);
   std::vector<PageRun> runs;
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (pages > free_pages_for_allocation()) {
     return make_error(ErrorCode::out_of_device_memory,
                       fmt::format("{} bytes of memory {} were asked for and {} are free", bytes, ordinal_,
@@ -242,14 +245,14 @@ void DeviceHeap::release_run(std::uint64_t first_page, std::uint64_t count) noex
 }
 
 void DeviceHeap::free(std::span<const PageRun> runs) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
     release_run(run.first.offset_bytes / small_page_bytes, run.bytes / small_page_bytes);
   }
 }
 
 Result<DeviceAddress> DeviceHeap::allocate_table() {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const std::uint32_t block = block_with_free_page(low_);
   if (block == none) {
     return make_error(ErrorCode::out_of_device_memory,
@@ -264,13 +267,13 @@ Result<DeviceAddress> DeviceHeap::allocate_table() {
 }
 
 void DeviceHeap::free_table(DeviceAddress page) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   release_run(page.offset_bytes / small_page_bytes, 1);
   --table_pages_;
 }
 
 void DeviceHeap::set_owner(std::span<const PageRun> runs, std::uint32_t owner) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
     std::fill_n(owners_.get() + run.first.offset_bytes / small_page_bytes, run.bytes / small_page_bytes,
                 owner);
@@ -283,7 +286,7 @@ void DeviceHeap::set_owner(std::span<const PageRun> runs, std::uint32_t owner) n
 
 std::vector<PageRun> DeviceHeap::foreign_parts(std::span<const PageRun> runs, std::uint32_t owner) const {
   std::vector<PageRun> parts;
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
     const std::uint64_t first = run.first.offset_bytes / small_page_bytes;
     for (std::uint64_t page = first; page < first + run.bytes / small_page_bytes; ++page) {
@@ -301,7 +304,7 @@ std::vector<PageRun> DeviceHeap::foreign_parts(std::span<const PageRun> runs, st
 }
 
 void DeviceHeap::forget_contents() noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   clean_ = false;
 }
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -96,16 +95,18 @@ class DeviceHeap {
     void operator()(std::uint32_t* array) const noexcept { std::free(array); }
   };
 
-  [[nodiscard]] Zone& zone_of(std::uint32_t block) noexcept { return block < low_.end ? low_ : high_; }
+  [[nodiscard]] Zone& zone_of(std::uint32_t block) noexcept DATUM_REQUIRES(mutex_) {
+    return block < low_.end ? low_ : high_;
+  }
 
   [[nodiscard]] std::uint32_t pages_in(std::uint32_t block) const noexcept;
-  [[nodiscard]] std::uint64_t low_pages_for_allocation() const noexcept;
-  [[nodiscard]] std::uint64_t free_pages_for_allocation() const noexcept;
-  void link_partial(std::uint32_t block) noexcept;
-  void unlink_partial(std::uint32_t block) noexcept;
-  void set_free_pages(std::uint32_t block, std::uint32_t count) noexcept;
-  [[nodiscard]] std::uint32_t find_free_block(Zone& zone) noexcept;
-  [[nodiscard]] std::uint32_t block_with_free_page(Zone& zone) noexcept;
+  [[nodiscard]] std::uint64_t low_pages_for_allocation() const noexcept DATUM_REQUIRES(mutex_);
+  [[nodiscard]] std::uint64_t free_pages_for_allocation() const noexcept DATUM_REQUIRES(mutex_);
+  void link_partial(std::uint32_t block) noexcept DATUM_REQUIRES(mutex_);
+  void unlink_partial(std::uint32_t block) noexcept DATUM_REQUIRES(mutex_);
+  void set_free_pages(std::uint32_t block, std::uint32_t count) noexcept DATUM_REQUIRES(mutex_);
+  [[nodiscard]] std::uint32_t find_free_block(Zone& zone) noexcept DATUM_REQUIRES(mutex_);
+  [[nodiscard]] std::uint32_t block_with_free_page(Zone& zone) noexcept DATUM_REQUIRES(mutex_);
 
   /// Neighbouring free pages of a block that has some.
   struct Neighbours {
@@ -113,11 +114,14 @@ class DeviceHeap {
     std::uint32_t count = 0;
   };
 
-  [[nodiscard]] Neighbours take_neighbours(std::uint32_t block, std::uint64_t most) noexcept;
-  std::uint64_t take_blocks(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs);
-  std::uint64_t take_pages(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs);
+  [[nodiscard]] Neighbours take_neighbours(std::uint32_t block, std::uint64_t most) noexcept
+      DATUM_REQUIRES(mutex_);
+  std::uint64_t take_blocks(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs)
+      DATUM_REQUIRES(mutex_);
+  std::uint64_t take_pages(Zone& zone, std::uint64_t count, std::vector<PageRun>& runs)
+      DATUM_REQUIRES(mutex_);
   void append(std::vector<PageRun>& runs, std::uint64_t offset_bytes, std::uint64_t bytes) const;
-  void release_run(std::uint64_t first_page, std::uint64_t count) noexcept;
+  void release_run(std::uint64_t first_page, std::uint64_t count) noexcept DATUM_REQUIRES(mutex_);
 
   std::uint32_t ordinal_;
   std::uint64_t pages_;
@@ -125,15 +129,15 @@ class DeviceHeap {
   std::uint64_t table_reserve_pages_;
   std::uint64_t unused_pages_ = 0;  ///< between a fixed part below 2 MiB and the end of its block
   mutable BriefMutex mutex_;
-  std::uint64_t table_pages_ = 0;
-  std::uint64_t waiting_bytes_ = 0;
-  Zone low_;
-  Zone high_;
-  std::vector<Block> blocks_;
-  std::vector<std::uint64_t> used_;  ///< a bit a page
-  std::vector<bool> block_has_owner_;
-  std::unique_ptr<std::uint32_t[], FreeArray>
-      owners_;  ///< one a page; from calloc, so that pages never asked for cost nothing
+  std::uint64_t table_pages_ DATUM_GUARDED_BY(mutex_) = 0;
+  std::uint64_t waiting_bytes_ DATUM_GUARDED_BY(mutex_) = 0;
+  Zone low_ DATUM_GUARDED_BY(mutex_);
+  Zone high_ DATUM_GUARDED_BY(mutex_);
+  std::vector<Block> blocks_ DATUM_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> used_ DATUM_GUARDED_BY(mutex_);  ///< a bit a page
+  std::vector<bool> block_has_owner_ DATUM_GUARDED_BY(mutex_);
+  std::unique_ptr<std::uint32_t[], FreeArray> owners_
+      DATUM_GUARDED_BY(mutex_);  ///< one a page; from calloc, so that pages never asked for cost nothing
 };
 
 }  // namespace datum

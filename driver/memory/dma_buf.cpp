@@ -15,6 +15,7 @@
 #include <datum/base/address.hpp>
 #include <datum/base/dma_buf.hpp>
 #include <datum/base/mapping.hpp>
+#include <datum/base/mutex.hpp>
 
 #include "driver/memory/host_limits.hpp"
 
@@ -59,7 +60,7 @@ DmaBufKernel& linux_dma_bufs() noexcept {
 }
 
 bool DmaBufs::work() {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (!work_) {
     work_ = try_one();
   }
@@ -67,7 +68,7 @@ bool DmaBufs::work() {
 }
 
 void DmaBufs::use(DmaBufKernel& kernel) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   kernel_ = &kernel;
   work_.reset();
 }

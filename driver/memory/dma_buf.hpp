@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -57,8 +57,8 @@ class DmaBufs {
   [[nodiscard]] bool try_one() const;
 
   DmaBufKernel* kernel_;
-  std::mutex mutex_;
-  std::optional<bool> work_;
+  Mutex mutex_;
+  std::optional<bool> work_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum

@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/device/limits.hpp"
 #include "driver/memory/dma_map.hpp"
 
@@ -32,7 +34,7 @@ ExportTable::ExportTable() {
 ExportTable::~ExportTable() { broker_.reset(); }
 
 std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id, bool counted) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return std::nullopt;
@@ -42,7 +44,7 @@ std::optional<IpcHandleBytes> ExportTable::get(std::uint64_t allocation_id, bool
 }
 
 BrokerAddress ExportTable::broker_address() {
-  const std::scoped_lock lock(broker_mutex_);
+  const ScopedLock lock(broker_mutex_);
   if (!std::exchange(broker_tried_, true)) {
     Result<std::unique_ptr<IpcBroker>> broker =
         IpcBroker::start([this](const IpcToken& token) { return find(token); });
@@ -58,7 +60,7 @@ void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile>
   const IpcHandle handle{file->fd(),
                          IpcHints{file->identity(), file->size_bytes(), broker_address(), file->rights()}};
   std::shared_ptr<ExportedFile> shared = std::move(file);
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto place = files_.try_emplace(allocation_id).first;
   try {
     by_token_.insert_or_assign(token, &place->second);
@@ -71,12 +73,12 @@ void ExportTable::add(std::uint64_t allocation_id, std::unique_ptr<ExportedFile>
 }
 
 bool ExportTable::has(std::uint64_t allocation_id) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   return files_.contains(allocation_id);
 }
 
 Status ExportTable::offer(std::uint64_t allocation_id, ExternalTypes types, DmaBufs& dma_bufs) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
@@ -85,7 +87,7 @@ Status ExportTable::offer(std::uint64_t allocation_id, ExternalTypes types, DmaB
 }
 
 Result<int> ExportTable::descriptor(std::uint64_t allocation_id, ExternalType type) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return make_error(ErrorCode::invalid_argument,
@@ -104,7 +106,7 @@ Result<int> ExportTable::descriptor(std::uint64_t allocation_id, ExternalType ty
 }
 
 Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return make_error(ErrorCode::invalid_argument, "the allocation is not exported");
@@ -113,7 +115,7 @@ Result<UniqueFd> ExportTable::duplicate(std::uint64_t allocation_id) const {
 }
 
 IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (const auto own = by_token_.find(file.token); own != by_token_.end()) {
     ++own->second->handles;
     return own->second->handle;
@@ -126,7 +128,7 @@ IpcHandleBytes ExportTable::adopt(int fd, const SharedFileIdentity& file) {
 }
 
 bool ExportTable::is_offered_dma_buf(int fd) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   return std::ranges::any_of(files_, [&](const auto& entry) { return entry.second.file->has_dma_buf(fd); });
 }
 
@@ -142,7 +144,7 @@ Status ExportTable::put(const IpcHandle& handle) {
     token = file->token;
   }
   Ranges::node_type ended;  // closed without the lock
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (const auto own = by_token_.find(token); own != by_token_.end()) {
     Entry& entry = *own->second;
     if (entry.handles != 0) {
@@ -167,7 +169,7 @@ Status ExportTable::put(const IpcHandle& handle) {
 
 void ExportTable::remove(std::uint64_t allocation_id) noexcept {
   std::shared_ptr<ExportedFile> ended;  // closed without the lock
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   if (found == files_.end()) {
     return;
@@ -197,7 +199,7 @@ void ExportTable::remember_freed(const IpcToken& token, std::uint64_t handles) n
 }
 
 ExportTable::Counts ExportTable::counts() const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   Counts counts;
   counts.files = files_.size() + ranges_.size();
   for (const auto& [id, entry] : files_) {
@@ -210,7 +212,7 @@ ExportTable::Counts ExportTable::counts() const {
 }
 
 Result<UniqueFd> ExportTable::find(const IpcToken& token) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (const auto found = by_token_.find(token); found != by_token_.end()) {
     return found->second->file->duplicate();
   }

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
@@ -118,22 +118,24 @@ class ExportTable {
   [[nodiscard]] Result<UniqueFd> find(const IpcToken& token) const;
   [[nodiscard]] bool is_offered_dma_buf(int fd) const;
   [[nodiscard]] BrokerAddress broker_address();
-  void remember_freed(const IpcToken& token, std::uint64_t handles) noexcept;
-  void let_go_of_parts(const Range& range) noexcept;
+  void remember_freed(const IpcToken& token, std::uint64_t handles) noexcept DATUM_REQUIRES(mutex_);
+  void let_go_of_parts(const Range& range) noexcept DATUM_REQUIRES(mutex_);
 
   std::uint32_t process_tag_ = 1;
   std::atomic<std::uint32_t> foreign_words_{0};
-  mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Entry> files_;               ///< by id of the allocation
-  std::unordered_map<IpcToken, Entry*, IpcTokenHash> by_token_;  ///< of `files_`
-  Ranges ranges_;  ///< whose handles are out, by the token of their list
-  std::unordered_map<IpcToken, Held, IpcTokenHash> held_;                    ///< parts of `ranges_`
-  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> handles_;        ///< out, of all but `files_`
-  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash> freed_handles_;  ///< of freed allocations
-  std::deque<IpcToken> freed_order_;  ///< oldest first: only so many are remembered
-  std::mutex broker_mutex_;           ///< before `mutex_`
-  bool broker_tried_ = false;
-  std::unique_ptr<IpcBroker> broker_;
+  mutable Mutex mutex_;
+  std::unordered_map<std::uint64_t, Entry> files_ DATUM_GUARDED_BY(mutex_);  ///< by id of the allocation
+  std::unordered_map<IpcToken, Entry*, IpcTokenHash> by_token_ DATUM_GUARDED_BY(mutex_);  ///< of `files_`
+  Ranges ranges_ DATUM_GUARDED_BY(mutex_);  ///< whose handles are out, by the token of their list
+  std::unordered_map<IpcToken, Held, IpcTokenHash> held_ DATUM_GUARDED_BY(mutex_);  ///< parts of `ranges_`
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash>
+      handles_ DATUM_GUARDED_BY(mutex_);  ///< out, of all but `files_`
+  std::unordered_map<IpcToken, std::uint64_t, IpcTokenHash>
+      freed_handles_ DATUM_GUARDED_BY(mutex_);                 ///< of freed allocations
+  std::deque<IpcToken> freed_order_ DATUM_GUARDED_BY(mutex_);  ///< oldest first: only so many are remembered
+  Mutex broker_mutex_;                                         ///< before `mutex_`
+  bool broker_tried_ DATUM_GUARDED_BY(broker_mutex_) = false;
+  std::unique_ptr<IpcBroker> broker_ DATUM_GUARDED_BY(broker_mutex_);
 };
 
 /// Pages of a board that are shared through a descriptor. `function` outlives it.

@@ -1,13 +1,15 @@
 // Handles of several exported allocations at once.
 #include <utility>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/shared_range.hpp"
 
 namespace datum {
 
 std::shared_ptr<ExportedFile> ExportTable::hold(std::uint64_t allocation_id) const {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = files_.find(allocation_id);
   return found != files_.end() ? found->second.file : nullptr;
 }
@@ -42,7 +44,7 @@ Result<IpcHandleBytes> ExportTable::add_range(const void* owner, std::uint64_t s
   range.list = std::make_unique<ExportedFile>(std::move(*file), *identity, identity->bytes);
   range.handle = encode({range.list->fd(), IpcHints{*identity, identity->bytes, broker}});
   const IpcHandleBytes handle = range.handle;
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const std::shared_ptr<ExportedFile>& part : range.parts) {
     Held& held = held_[part->identity().token];
     held.file = part.get();
@@ -64,7 +66,7 @@ void ExportTable::let_go_of_parts(const Range& range) noexcept {
 }
 
 void ExportTable::remove_ranges(const void* owner) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (auto range = ranges_.begin(); range != ranges_.end();) {
     if (range->second.owner != owner) {
       ++range;

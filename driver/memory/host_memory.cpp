@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/dma_map.hpp"
 
 namespace datum {
@@ -44,7 +46,7 @@ Result<HostBlock> HostArena::allocate_pages(std::uint64_t bytes) {
     return std::move(pages).error();
   }
   try {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     pages_.emplace(pages->host, *pages);
   } catch (...) {
     pool_.release(*pages);
@@ -73,7 +75,7 @@ HostBlock HostArena::take_small(unsigned size_index) noexcept {
 
 Result<HostBlock> HostArena::allocate_small(unsigned size_index) {
   {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     if (!with_room_[size_index].empty()) {
       return take_small(size_index);
     }
@@ -85,7 +87,7 @@ Result<HostBlock> HostArena::allocate_small(unsigned size_index) {
     return std::move(pages).error();
   }
   try {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     with_room_[size_index].reserve(small_pages_.size() + 1);  // so that free never allocates
     small_pages_.emplace(pages->host, SmallPage{*pages, 0, size_index});
     with_room_[size_index].push_back(pages->host);
@@ -104,7 +106,7 @@ void HostArena::free(const HostBlock& block) {
 
 /// The pages that nobody uses any more, if there are.
 std::optional<HostPages> HostArena::take_out(const HostBlock& block) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (const auto whole = pages_.find(block.host); whole != pages_.end()) {
     return pages_.extract(whole).mapped();
   }

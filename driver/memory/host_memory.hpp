@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/memory/host_pool.hpp"
@@ -55,16 +55,17 @@ class HostArena {
   };
 
   Result<HostBlock> allocate_small(unsigned size_index);
-  HostBlock take_small(unsigned size_index) noexcept;
+  HostBlock take_small(unsigned size_index) noexcept DATUM_REQUIRES(mutex_);
   std::optional<HostPages> take_out(const HostBlock& block);
   Result<HostBlock> allocate_pages(std::uint64_t bytes);
 
   HostPool& pool_;
   DmaMap& dma_;
-  std::mutex mutex_;
-  std::unordered_map<std::byte*, HostPages> pages_;             ///< by first byte
-  std::unordered_map<std::byte*, SmallPage> small_pages_;       ///< by first byte
-  std::array<std::vector<std::byte*>, small_sizes> with_room_;  ///< small pages with a free block
+  Mutex mutex_;
+  std::unordered_map<std::byte*, HostPages> pages_ DATUM_GUARDED_BY(mutex_);        ///< by first byte
+  std::unordered_map<std::byte*, SmallPage> small_pages_ DATUM_GUARDED_BY(mutex_);  ///< by first byte
+  std::array<std::vector<std::byte*>, small_sizes>
+      with_room_ DATUM_GUARDED_BY(mutex_);  ///< small pages with a free block
 };
 
 }  // namespace datum

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/memory_file.hpp>
+#include <datum/base/mutex.hpp>
 
 #include "driver/device/limits.hpp"
 #include "driver/memory/control_group.hpp"
@@ -160,7 +161,7 @@ HostPiece::~HostPiece() {
 }
 
 bool HostPiece::is_mapped_for(const DmaMap& dma) const noexcept {
-  const std::scoped_lock lock(boards_mutex_);
+  const ScopedLock lock(boards_mutex_);
   return std::any_of(boards_.begin(), boards_.end(),
                      [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
 }
@@ -169,12 +170,12 @@ Status HostPiece::map_for(DmaMap& dma) {
   if (is_mapped_for(dma)) {
     return {};
   }
-  const std::scoped_lock mapping(mapping_mutex_);
+  const ScopedLock mapping(mapping_mutex_);
   if (is_mapped_for(dma)) {
     return {};
   }
   {
-    const std::scoped_lock lock(boards_mutex_);
+    const ScopedLock lock(boards_mutex_);
     boards_.reserve(boards_.size() + 1);
   }
   const std::span host(host_, align_up(bytes_, dma.granule_bytes()));
@@ -184,7 +185,7 @@ Status HostPiece::map_for(DmaMap& dma) {
   if (!iova.ok()) {
     return std::move(iova).error();
   }
-  const std::scoped_lock lock(boards_mutex_);
+  const ScopedLock lock(boards_mutex_);
   boards_.push_back({&dma, *iova});  // for which there is room: only the holder of mapping_mutex_ adds
   return {};
 }
@@ -201,7 +202,7 @@ Status HostPiece::map_for_all(std::span<DmaMap* const> maps) {
 void HostPiece::unmap_for(DmaMap& dma) noexcept {
   std::optional<Iova> iova;
   {
-    const std::scoped_lock lock(boards_mutex_);
+    const ScopedLock lock(boards_mutex_);
     const auto found = std::find_if(boards_.begin(), boards_.end(),
                                     [&](const BoardMapping& mapping) { return mapping.dma == &dma; });
     if (found != boards_.end()) {
@@ -215,12 +216,13 @@ void HostPiece::unmap_for(DmaMap& dma) noexcept {
 }
 
 std::size_t HostPiece::board_count() noexcept {
-  const std::scoped_lock lock(mapping_mutex_, boards_mutex_);
+  const ScopedLock mapping(mapping_mutex_);
+  const ScopedLock lock(boards_mutex_);
   return boards_.size();
 }
 
 Iova HostPiece::iova(const DmaMap& dma) const noexcept {
-  const std::scoped_lock lock(boards_mutex_);
+  const ScopedLock lock(boards_mutex_);
   for (const BoardMapping& mapping : boards_) {
     if (mapping.dma == &dma) {
       return mapping.iova;
@@ -281,7 +283,7 @@ Result<HostPages> HostPool::take_from_new_slab(unsigned order, std::uint32_t own
     return std::move(mapped).error();
   }
   (*piece)->close_file();
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (std::optional<HostPages> pages = take_free_block(order, owner)) {
     return *pages;  // given back meanwhile: the new slab, of which nobody would have a page, goes
   }
@@ -291,13 +293,13 @@ Result<HostPages> HostPool::take_from_new_slab(unsigned order, std::uint32_t own
 
 Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps) {
   const auto take_free = [&] {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     return take_free_block(order, owner);
   };
   if (std::optional<HostPages> pages = take_free()) {
     return *pages;
   }
-  const std::scoped_lock growing(growing_mutex_);
+  const ScopedLock growing(growing_mutex_);
   if (std::optional<HostPages> pages = take_free()) {
     return *pages;  // of the slab that was waited for, or given back meanwhile
   }
@@ -306,7 +308,7 @@ Result<HostPages> HostPool::take_block(unsigned order, std::uint32_t owner, std:
 
 /// A slab that is not to be kept is the caller's, to end it without the lock.
 std::unique_ptr<HostPiece> HostPool::release_block(const HostPages& pages) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (!blocks_.release(pages.block)) {
     return {};
   }
@@ -342,7 +344,7 @@ Result<HostPages> HostPool::take_small(std::uint64_t whole, std::uint64_t alignm
 Result<HostPages> HostPool::take_large(std::uint64_t whole, std::uint64_t alignment,
                                        std::span<DmaMap* const> maps) {
   const bool wish_for_file = [&] {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     return may_keep_file();
   }();
   Result<std::unique_ptr<HostPiece>> piece = HostPiece::create(window_, whole, alignment, wish_for_file);
@@ -352,7 +354,7 @@ Result<HostPages> HostPool::take_large(std::uint64_t whole, std::uint64_t alignm
   if (Status mapped = (*piece)->map_for_all(maps); !mapped.ok()) {
     return std::move(mapped).error();
   }
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (!(*piece)->has_file() || !may_keep_file()) {
     (*piece)->close_file();
   }
@@ -374,7 +376,7 @@ void HostPool::release(const HostPages& pages) noexcept {
     gone = release_block(pages);
     return;
   }
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = std::find_if(large_.begin(), large_.end(), [&](const std::unique_ptr<HostPiece>& piece) {
     return piece.get() == pages.piece;
   });
@@ -397,7 +399,7 @@ bool HostPool::may_keep_file() const noexcept {
 }
 
 UniqueFd HostPool::take_file(const HostPages& pages) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   UniqueFd file = pages.whole_piece ? pages.piece->take_file() : UniqueFd{};
   kept_files_ -= file.valid() ? 1 : 0;
   return file;
@@ -406,7 +408,7 @@ UniqueFd HostPool::take_file(const HostPages& pages) noexcept {
 std::size_t HostPool::board_count(const HostPages& pages) noexcept { return pages.piece->board_count(); }
 
 void HostPool::forget_board(DmaMap& dma) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const std::unique_ptr<HostPiece>& piece : slabs_) {
     if (piece) {
       piece->unmap_for(dma);

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -90,10 +90,10 @@ class HostPiece {
   std::byte* host_ = nullptr;
   std::uint64_t bytes_ = 0;
   bool shareable_ = false;
-  UniqueFd file_;             ///< until it is closed: the piece's bytes, cannot shrink
-  std::mutex mapping_mutex_;  ///< held while the kernel maps the piece for a board
+  UniqueFd file_;        ///< until it is closed: the piece's bytes, cannot shrink
+  Mutex mapping_mutex_;  ///< held while the kernel maps the piece for a board
   mutable BriefMutex boards_mutex_;
-  std::vector<BoardMapping> boards_;
+  std::vector<BoardMapping> boards_ DATUM_GUARDED_BY(boards_mutex_);
 };
 
 /// Pages out of a pool. A plain token: given back by hand, exactly once.
@@ -147,22 +147,25 @@ class HostPool {
                                std::uint32_t owner);
   Result<HostPages> take_large(std::uint64_t whole, std::uint64_t alignment, std::span<DmaMap* const> maps);
   Result<HostPages> take_block(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps);
-  Result<HostPages> take_from_new_slab(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps);
-  [[nodiscard]] std::optional<HostPages> take_free_block(unsigned order, std::uint32_t owner) noexcept;
-  void add_slab(std::unique_ptr<HostPiece> piece);
-  void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept;
+  Result<HostPages> take_from_new_slab(unsigned order, std::uint32_t owner, std::span<DmaMap* const> maps)
+      DATUM_REQUIRES(growing_mutex_);
+  [[nodiscard]] std::optional<HostPages> take_free_block(unsigned order, std::uint32_t owner) noexcept
+      DATUM_REQUIRES(mutex_);
+  void add_slab(std::unique_ptr<HostPiece> piece) DATUM_REQUIRES(mutex_);
+  void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept DATUM_REQUIRES(mutex_);
   [[nodiscard]] std::unique_ptr<HostPiece> release_block(const HostPages& pages) noexcept;
-  [[nodiscard]] bool may_keep_file() const noexcept;
+  [[nodiscard]] bool may_keep_file() const noexcept DATUM_REQUIRES(mutex_);
 
   AddressWindow& window_;
-  std::mutex growing_mutex_;  ///< before mutex_: held while a slab is made, its mapping for boards included
-  std::mutex mutex_;          ///< of all below; no mapping is made under it
-  BuddyPages blocks_;
-  std::vector<std::unique_ptr<HostPiece>> slabs_;  ///< by slab number of `blocks_`
-  std::vector<std::unique_ptr<HostPiece>> large_;
-  std::size_t kept_files_ = 0;
-  std::uint32_t spare_slab_ = AddressRange::no_slab;
-  std::vector<std::unique_ptr<PageOwners>> owners_;  ///< by slab: whose bytes each page holds
+  Mutex growing_mutex_;  ///< before mutex_: held while a slab is made, its mapping for boards included
+  Mutex mutex_;          ///< of all below; no mapping is made under it
+  BuddyPages blocks_ DATUM_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<HostPiece>> slabs_ DATUM_GUARDED_BY(mutex_);  ///< by slab number of `blocks_`
+  std::vector<std::unique_ptr<HostPiece>> large_ DATUM_GUARDED_BY(mutex_);
+  std::size_t kept_files_ DATUM_GUARDED_BY(mutex_) = 0;
+  std::uint32_t spare_slab_ DATUM_GUARDED_BY(mutex_) = AddressRange::no_slab;
+  std::vector<std::unique_ptr<PageOwners>>
+      owners_ DATUM_GUARDED_BY(mutex_);  ///< by slab: whose bytes each page holds
 };
 
 }  // namespace datum

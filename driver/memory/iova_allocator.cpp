@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum {
 namespace {
 
@@ -25,7 +27,7 @@ IovaAllocator::IovaAllocator(std::span<const board::IovaRange> ranges, std::uint
 }
 
 Result<Iova> IovaAllocator::take(std::uint64_t bytes) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const std::uint64_t whole = align_up(bytes, granule_bytes_);
   auto taken = ranges_.take(whole, bytes >= large_page_bytes ? std::max(large_page_bytes, granule_bytes_)
                                                              : granule_bytes_);
@@ -43,7 +45,7 @@ Result<Iova> IovaAllocator::take(std::uint64_t bytes) {
 }
 
 void IovaAllocator::release(Iova iova, std::uint64_t bytes) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   try {
     ranges_.release(raw(iova), align_up(bytes, granule_bytes_));
   } catch (...) {
@@ -53,7 +55,7 @@ void IovaAllocator::release(Iova iova, std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t IovaAllocator::free_bytes() {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   return ranges_.free_bytes();
 }
 

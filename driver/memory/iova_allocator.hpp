@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
@@ -32,8 +32,8 @@ class IovaAllocator {
 
  private:
   std::uint64_t granule_bytes_;
-  std::mutex mutex_;
-  RangeAllocator ranges_;
+  Mutex mutex_;
+  RangeAllocator ranges_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum

@@ -1,8 +1,9 @@
 #include "driver/memory/page_books.hpp"
 
-#include <mutex>
 #include <sched.h>
 #include <utility>
+
+#include <datum/base/mutex.hpp>
 
 namespace datum {
 
@@ -62,19 +63,19 @@ std::uint64_t PageBooks::commits() const noexcept {
 void PageBooks::add(std::shared_ptr<MemoryBacking> backing) noexcept {
   const std::size_t index = here();
   backing->shard_ = static_cast<std::uint8_t>(index);
-  const std::scoped_lock lock(shards_[index].mutex);
+  const ScopedLock lock(shards_[index].mutex);
   shards_[index].live.add(std::move(backing));
 }
 
 std::shared_ptr<MemoryBacking> PageBooks::remove(MemoryBacking& backing) noexcept {
   Shard& shard = shards_[backing.shard_];
-  const std::scoped_lock lock(shard.mutex);
+  const ScopedLock lock(shard.mutex);
   return shard.live.remove(backing);
 }
 
 MemoryBacking* PageBooks::first() noexcept {
   for (Shard& shard : shards_) {
-    const std::scoped_lock lock(shard.mutex);
+    const ScopedLock lock(shard.mutex);
     if (MemoryBacking* backing = shard.live.first()) {
       return backing;
     }
@@ -84,7 +85,7 @@ MemoryBacking* PageBooks::first() noexcept {
 
 PageBooks::Reused PageBooks::reuse(const PageKind& kind) noexcept {
   Shard& shard = shards_[here()];
-  const std::scoped_lock lock(shard.mutex);
+  const ScopedLock lock(shard.mutex);
   Stack* const stack = shard.stack_of(kind);
   if (stack == nullptr || stack->count == 0) {
     return {};
@@ -113,13 +114,13 @@ bool PageBooks::make_idle(Shard& shard, MemoryBacking& backing, BackingList Stac
 
 bool PageBooks::keep_mapped(MemoryBacking& backing) noexcept {
   Shard& shard = shards_[backing.shard_];
-  const std::scoped_lock lock(shard.mutex);
+  const ScopedLock lock(shard.mutex);
   return backing.mapped_at_ == commits() && make_idle(shard, backing, &Stack::mapped);
 }
 
 bool PageBooks::keep_unmapped(MemoryBacking& backing) noexcept {
   Shard& shard = shards_[backing.shard_];
-  const std::scoped_lock lock(shard.mutex);
+  const ScopedLock lock(shard.mutex);
   if (!make_idle(shard, backing, &Stack::unmapped)) {
     return false;
   }
@@ -127,19 +128,21 @@ bool PageBooks::keep_unmapped(MemoryBacking& backing) noexcept {
   return true;
 }
 
-void PageBooks::lock() noexcept {
+// The lock of the books is those of all shards.
+
+void PageBooks::lock() noexcept DATUM_NOT_CHECKED {
   for (Shard& shard : shards_) {
     shard.mutex.lock();
   }
 }
 
-void PageBooks::unlock() noexcept {
+void PageBooks::unlock() noexcept DATUM_NOT_CHECKED {
   for (Shard& shard : shards_) {
     shard.mutex.unlock();
   }
 }
 
-void PageBooks::withdraw() noexcept {
+void PageBooks::withdraw() noexcept DATUM_NOT_CHECKED {
   for (Shard& shard : shards_) {
     for (std::size_t index = 0; index < shard.kinds; ++index) {
       Stack& stack = shard.stacks[index];
@@ -156,10 +159,10 @@ void PageBooks::withdraw() noexcept {
   }
 }
 
-void PageBooks::give_back() noexcept {
+void PageBooks::give_back() noexcept DATUM_NOT_CHECKED {
   BackingList ended;  // goes without the lock
   {
-    const std::scoped_lock all(*this);
+    const ScopedLock<PageBooks> all(*this);
     withdraw();
     for (Shard& shard : shards_) {
       for (std::size_t index = 0; index < shard.kinds; ++index) {

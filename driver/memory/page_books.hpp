@@ -18,7 +18,7 @@ namespace datum {
 /// different processors rarely touch the same memory. An idle page keeps its place in the page tables for the
 /// next allocation; the moment before the board is told of changes, all that are idle are taken out of them.
 /// What is idle holds nothing of another context's, and the board never saw it mapped. Thread safe.
-class PageBooks {
+class DATUM_LOCKABLE PageBooks {
  public:
   static constexpr std::uint64_t page_bytes = small_page_bytes;
 
@@ -58,10 +58,10 @@ class PageBooks {
   void give_back() noexcept;
 
   /// Nothing becomes live, or ends, while it is locked.
-  void lock() noexcept;
-  void unlock() noexcept;
+  void lock() noexcept DATUM_ACQUIRES();
+  void unlock() noexcept DATUM_RELEASES();
   /// Under the lock: what is idle is mapped nowhere afterwards.
-  void withdraw() noexcept;
+  void withdraw() noexcept DATUM_REQUIRES(this);
 
  private:
   static constexpr std::size_t shard_count = 8;
@@ -78,18 +78,19 @@ class PageBooks {
 
   struct alignas(64) Shard {
     BriefMutex mutex;
-    BackingList live;
-    std::array<Stack, most_kinds> stacks;
-    std::size_t kinds = 0;
-    std::uint64_t next_id = 0;
-    std::uint64_t end_id = 0;
+    BackingList live DATUM_GUARDED_BY(mutex);
+    std::array<Stack, most_kinds> stacks DATUM_GUARDED_BY(mutex);
+    std::size_t kinds DATUM_GUARDED_BY(mutex) = 0;
+    std::uint64_t next_id DATUM_GUARDED_BY(mutex) = 0;
+    std::uint64_t end_id DATUM_GUARDED_BY(mutex) = 0;
 
-    Stack* stack_of(const PageKind& kind) noexcept;
-    Stack* stack_for(const PageKind& kind) noexcept;
+    Stack* stack_of(const PageKind& kind) noexcept DATUM_REQUIRES(mutex);
+    Stack* stack_for(const PageKind& kind) noexcept DATUM_REQUIRES(mutex);
   };
 
   [[nodiscard]] static std::size_t here() noexcept;
-  static bool make_idle(Shard& shard, MemoryBacking& backing, BackingList Stack::*list) noexcept;
+  static bool make_idle(Shard& shard, MemoryBacking& backing, BackingList Stack::*list) noexcept
+      DATUM_REQUIRES(shard.mutex);
 
   std::atomic<std::uint64_t>& next_id_;
   std::array<Shard, shard_count> shards_;

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/address_space.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/pinning.hpp"
@@ -112,8 +114,8 @@ Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes,
     return not_accessible(address, bytes, writes(access), 0);
   }
   const Pages pages{align_down(address, granule), align_up(address + bytes, granule)};
-  std::unique_lock lock(mutex_);
-  Result<std::vector<std::uint64_t>> held = hold(lock, pages, access);
+  const ScopedLock lock(mutex_);
+  Result<std::vector<std::uint64_t>> held = hold(pages, access);
   if (!held.ok()) {
     // Whole pages were refused; the caller knows only what it asked for.
     return held.error().code == ErrorCode::invalid_argument
@@ -154,11 +156,11 @@ Status PinCache::keep_read_only(const std::vector<std::uint64_t>& firsts) {
   return {};
 }
 
-/// `lock` is let go while the kernel is at a segment, which may take long; who wants the same pages waits.
-Result<std::vector<std::uint64_t>> PinCache::hold(std::unique_lock<std::mutex>& lock, Pages pages,
-                                                  board::DmaAccess access) {
+/// The lock is let go while the kernel is at a segment, which may take long; who wants the same pages waits.
+Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess access) {
   std::vector<std::uint64_t> firsts;
   const auto failed = [&](Status status) {
+    mutex_.assert_held();
     let_go(firsts);
     return std::move(status).error();
   };
@@ -171,20 +173,20 @@ Result<std::vector<std::uint64_t>> PinCache::hold(std::unique_lock<std::mutex>& 
         next != segments_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > at;
     if (!covered) {
       const std::uint64_t gap_end = next == segments_.end() ? pages.end : std::min(pages.end, next->first);
-      if (Status added = add_segment(lock, {at, gap_end}, access); !added.ok()) {
+      if (Status added = add_segment({at, gap_end}, access); !added.ok()) {
         return failed(std::move(added));
       }
       next = segments_.upper_bound(at);
     }
     auto& [first, segment] = *std::prev(next);
     if (segment.under_way) {
-      settled_.wait(lock);
+      settled_.wait(mutex_);
       continue;
     }
     ++segment.pins;
     firsts.push_back(first);
     if (writes(access) && !writes(segment.access)) {
-      if (Status widened = widen_access(lock, first, segment); !widened.ok()) {
+      if (Status widened = widen_access(first, segment); !widened.ok()) {
         return failed(std::move(widened));
       }
     }
@@ -195,30 +197,29 @@ Result<std::vector<std::uint64_t>> PinCache::hold(std::unique_lock<std::mutex>& 
 
 /// Does `work` on a segment that nobody else touches meanwhile, without the lock.
 template <class Work>
-Status PinCache::work_on(std::unique_lock<std::mutex>& lock, Segment& segment, const Work& work) {
+Status PinCache::work_on(Segment& segment, const Work& work) {
   segment.under_way = true;
-  lock.unlock();
+  Status done;
   const auto settle = [&] {
-    lock.lock();
     segment.under_way = false;
     settled_.notify_all();
   };
   try {
-    Status done = work();
-    settle();
-    return done;
+    const ScopedUnlock meanwhile(mutex_);
+    done = work();
   } catch (...) {
     settle();
     throw;
   }
+  settle();
+  return done;
 }
 
-Status PinCache::add_segment(std::unique_lock<std::mutex>& lock, Pages pages, board::DmaAccess access) {
+Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
   const std::uint64_t bytes = pages.end - pages.first;
   const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0, 0, false}).first;
   try {
-    Status added =
-        work_on(lock, entry->second, [&] { return map_segment(pages, access, entry->second.iova); });
+    Status added = work_on(entry->second, [&] { return map_segment(pages, access, entry->second.iova); });
     if (!added.ok()) {
       segments_.erase(entry);
     }
@@ -258,13 +259,12 @@ Status PinCache::map_segment(Pages pages, board::DmaAccess access, Iova& iova) {
 
 /// Commands in flight go on reading meanwhile: the pages get a second address first, and lose the first one
 /// when no access uses it.
-Status PinCache::widen_access(std::unique_lock<std::mutex>& lock, std::uint64_t first, Segment& segment) {
+Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
   if (segment.read_only_pins != 0) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("the memory at {:#x} is read-only for the board", first));
   }
-  Status widened =
-      work_on(lock, segment, [&] { return map_for_writing(first, segment.bytes, segment.iova); });
+  Status widened = work_on(segment, [&] { return map_for_writing(first, segment.bytes, segment.iova); });
   if (widened.ok()) {
     segment.access = board::DmaAccess::read_write;
   }
@@ -293,7 +293,7 @@ Status PinCache::map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova&
 }
 
 void PinCache::unpin(std::uint64_t token) noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto held = holds_.find(token);
   if (held != holds_.end()) {
     if (held->second.read_only) {
@@ -332,7 +332,7 @@ void PinCache::let_go(const std::vector<std::uint64_t>& firsts) noexcept {
 }
 
 std::uint64_t PinCache::pinned_bytes() {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   std::uint64_t bytes = 0;
   for (const auto& entry : segments_) {
     bytes += entry.second.bytes;

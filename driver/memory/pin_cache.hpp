@@ -1,14 +1,13 @@
 // System memory (malloc, stack, file mappings) that commands in flight may touch.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
@@ -73,25 +72,24 @@ class PinCache {
 
   Result<std::uint64_t> pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
                                bool read_only);
-  Result<std::vector<std::uint64_t>> hold(std::unique_lock<std::mutex>& lock, Pages pages,
-                                          board::DmaAccess access);
-  Status keep_read_only(const std::vector<std::uint64_t>& firsts);
+  Result<std::vector<std::uint64_t>> hold(Pages pages, board::DmaAccess access) DATUM_REQUIRES(mutex_);
+  Status keep_read_only(const std::vector<std::uint64_t>& firsts) DATUM_REQUIRES(mutex_);
   template <class Work>
-  Status work_on(std::unique_lock<std::mutex>& lock, Segment& segment, const Work& work);
-  Status add_segment(std::unique_lock<std::mutex>& lock, Pages pages, board::DmaAccess access);
+  Status work_on(Segment& segment, const Work& work) DATUM_REQUIRES(mutex_);
+  Status add_segment(Pages pages, board::DmaAccess access) DATUM_REQUIRES(mutex_);
   Status map_segment(Pages pages, board::DmaAccess access, Iova& iova);
-  Status widen_access(std::unique_lock<std::mutex>& lock, std::uint64_t first, Segment& segment);
+  Status widen_access(std::uint64_t first, Segment& segment) DATUM_REQUIRES(mutex_);
   Status map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova& iova);
-  void let_go(const std::vector<std::uint64_t>& firsts) noexcept;
+  void let_go(const std::vector<std::uint64_t>& firsts) noexcept DATUM_REQUIRES(mutex_);
 
   AddressSpace& space_;
   DmaMap& dma_;
   bool serves_copies_;
-  std::mutex mutex_;
-  std::condition_variable settled_;  ///< a segment is no longer under way
-  Segments segments_;
-  std::uint64_t next_token_ = 1;
-  std::map<std::uint64_t, Hold> holds_;  ///< by token
+  Mutex mutex_;
+  ConditionVariable settled_;  ///< a segment is no longer under way
+  Segments segments_ DATUM_GUARDED_BY(mutex_);
+  std::uint64_t next_token_ DATUM_GUARDED_BY(mutex_) = 1;
+  std::map<std::uint64_t, Hold> holds_ DATUM_GUARDED_BY(mutex_);  ///< by token
 };
 
 }  // namespace datum

@@ -1,12 +1,13 @@
 #include "driver/memory/registry.hpp"
 
-#include <mutex>
 #include <new>
 #include <optional>
 #include <sys/mman.h>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include <datum/base/mutex.hpp>
 
 #include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/registry_nodes.hpp"
@@ -48,10 +49,10 @@ void* NodeMemory::take(std::size_t bytes) {
 
 struct Registry::Impl {
   BriefMutex mutex;  ///< of all but the entries and records of pages: those are claimed one by one
-  NodeMemory memory;
+  NodeMemory memory DATUM_GUARDED_BY(mutex);
   Node& root = *memory.make<Node>();
-  std::size_t record_count = 0;  // but for those of leaves
-  IdleRecords idle_records;      // long enough unchanged for a reader that is late
+  std::size_t record_count DATUM_GUARDED_BY(mutex) = 0;  // but for those of leaves
+  IdleRecords idle_records DATUM_GUARDED_BY(mutex);      // long enough unchanged for a reader that is late
 
   struct Place {
     std::uintptr_t entry = empty;  ///< without a leaf: what covers the page, or empty
@@ -61,11 +62,11 @@ struct Registry::Impl {
   [[nodiscard]] Place place_of(std::uintptr_t address) const noexcept;
   [[nodiscard]] std::uintptr_t entry_for(std::uintptr_t address) const noexcept;
   [[nodiscard]] Leaf* leaf_for(std::uintptr_t address) const noexcept;
-  [[nodiscard]] Record* make_record(const Allocation& allocation);
+  [[nodiscard]] Record* make_record(const Allocation& allocation) DATUM_REQUIRES(mutex);
   [[nodiscard]] bool occupied(const Node& node, unsigned level, std::uintptr_t first,
                               std::uintptr_t last) const noexcept;
-  void prepare(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last);
-  bool insert_range(const Allocation& allocation);
+  void prepare(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last) DATUM_REQUIRES(mutex);
+  bool insert_range(const Allocation& allocation) DATUM_REQUIRES(mutex);
   bool fill(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
             std::uintptr_t value) noexcept;
   void clear(Node& node, unsigned level, std::uintptr_t first, std::uintptr_t last,
@@ -191,6 +192,7 @@ void Registry::Impl::prepare(Node& node, unsigned level, std::uintptr_t first, s
         if (whole) {
           return;
         }
+        mutex.assert_held();
         if (node.entries[slot].load(std::memory_order_relaxed) == empty) {
           Node* const made = level == 1 ? memory.make<Leaf>() : memory.make<Node>();
           node.entries[slot].store(reinterpret_cast<std::uintptr_t>(made), std::memory_order_release);
@@ -264,7 +266,7 @@ Status Registry::insert(const Allocation& allocation) {
       leaf != nullptr && insert_page(*leaf, allocation)) {
     return {};
   }
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   if (!impl_->occupied(impl_->root, levels - 1, first, last)) {
     impl_->prepare(impl_->root, levels - 1, first, last);
     if (one_page ? insert_page(*impl_->leaf_for(first), allocation) : impl_->insert_range(allocation)) {
@@ -293,7 +295,7 @@ std::optional<Allocation> Registry::take_out(std::uintptr_t base, const Context*
   if (Leaf* const leaf = impl_->leaf_for(base); leaf != nullptr && leaf->has_own_record(base)) {
     return take_page(leaf->entry(base), leaf->record(base), claim);
   }
-  const std::scoped_lock lock(impl_->mutex);
+  const ScopedLock lock(impl_->mutex);
   const std::uintptr_t entry = impl_->entry_for(base);
   if (Leaf* const leaf = impl_->leaf_for(base); leaf != nullptr && entry == tagged(&leaf->record(base))) {
     return std::nullopt;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/cpu_mapping.hpp"
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/rollback.hpp"
@@ -91,7 +93,8 @@ VirtualSpace::VirtualSpace(Place place, std::vector<BoardSpace> boards)
 
 std::vector<VirtualSpace::Ended> VirtualSpace::end() {
   std::vector<Ended> ended;
-  const std::scoped_lock lock(change_mutex_, mutex_);
+  const ScopedLock changing(change_mutex_);
+  const ScopedLock lock(mutex_);
   for (const Range& range : ranges_.reservations()) {
     place_.registry.erase_reservation(range.base, place_.owner);
   }
@@ -114,7 +117,8 @@ Result<std::uintptr_t> VirtualSpace::reserve(std::uintptr_t wanted, std::uint64_
   allocation.size_bytes = bytes;
   allocation.context = place_.owner;
   allocation.kind = AllocationKind::virtual_reservation;
-  const std::scoped_lock lock(change_mutex_, mutex_);
+  const ScopedLock changing(change_mutex_);
+  const ScopedLock lock(mutex_);
   const auto entry = addresses_.emplace(allocation.base, std::move(*reserved)).first;
   Rollback undo([&]() noexcept {
     ranges_.remove_reservation(allocation.base);
@@ -129,7 +133,7 @@ Result<std::uintptr_t> VirtualSpace::reserve(std::uintptr_t wanted, std::uint64_
 }
 
 Status VirtualSpace::free(Range range) {
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   const MappingRoom room(spare_);
   const std::optional<Range> reservation = ranges_.reservation_at(range.base);
   if (!reservation || reservation->base != range.base || reservation->bytes != range.bytes) {
@@ -149,7 +153,7 @@ Status VirtualSpace::free(Range range) {
   }
   std::shared_ptr<ReservedAddresses> addresses;
   {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     place_.registry.erase_reservation(range.base, place_.owner);
     ranges_.remove_reservation(range.base);
     addresses = std::move(addresses_.extract(range.base).mapped());
@@ -176,7 +180,10 @@ VirtualSpace::Changes VirtualSpace::list_changes(const Pieces& from, const Piece
 Result<bool> VirtualSpace::change_boards(const Changes& changes) {
   bool seen = false;
   std::size_t index = 0;
-  Rollback undo([&]() noexcept { undo_boards(changes, index); });
+  Rollback undo([&]() noexcept {
+    change_mutex_.assert_held();
+    undo_boards(changes, index);
+  });
   for (; index < boards_.size(); ++index) {
     Result<bool> changed = boards_[index].space->change(changes.there[index]);
     if (!changed.ok()) {
@@ -279,7 +286,7 @@ Result<VirtualSpace::Pieces> VirtualSpace::empty_pieces(Range range) const {
 
 Status VirtualSpace::map(Range range, const PhysicalMemory& named, std::uint64_t offset, PageAccess access,
                          std::uint64_t mapping) {
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   const auto found = objects_.find(&named);
   if (found == objects_.end()) {
     return unknown_object();
@@ -320,7 +327,7 @@ Status VirtualSpace::map(Range range, const PhysicalMemory& named, std::uint64_t
     return std::move(changed).error();
   }
   undo.dismiss();
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   ranges_.map(range, object.memory, offset, mapping, access);
   object.mapped_bytes += range.bytes;
   return {};
@@ -341,7 +348,7 @@ Result<VirtualSpace::Pieces> VirtualSpace::mapped_pieces(Range range) const {
 }
 
 Status VirtualSpace::unmap(Range range) {
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   const MappingRoom room(spare_);
   Result<Pieces> pieces = mapped_pieces(range);
   if (!pieces.ok()) {
@@ -360,7 +367,7 @@ Status VirtualSpace::unmap(Range range) {
     }
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     ranges_.unmap(range);
     count_unmapped(*pieces);
   }
@@ -369,7 +376,7 @@ Status VirtualSpace::unmap(Range range) {
 
 /// Before a change of what is mapped: once boards and CPU have it, the book has to follow.
 void VirtualSpace::cut(Range range) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   ranges_.cut(range);
 }
 
@@ -382,7 +389,7 @@ void VirtualSpace::count_unmapped(const Pieces& pieces) {
 }
 
 Status VirtualSpace::set_access(Range range, PageAccess access) {
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   const Pieces pieces = ranges_.pieces_of(range);
   if (pieces.empty()) {
     return not_reserved(range);
@@ -401,7 +408,7 @@ Status VirtualSpace::set_access(Range range, PageAccess access) {
     return change_back(changes, std::move(changed));
   }
   {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     ranges_.set_access(range, access);
   }
   return finish(*seen, Held(boards_.size()));

@@ -5,11 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/memory/address_space.hpp"
@@ -133,8 +132,8 @@ class VirtualSpace {
   [[nodiscard]] static Error unknown_object();
   [[nodiscard]] AddressSpace& space_of(const Device& device) const;
   void say_owner(const Object& object);
-  [[nodiscard]] Result<Pieces> empty_pieces(Range range) const;
-  [[nodiscard]] Result<Pieces> mapped_pieces(Range range) const;
+  [[nodiscard]] Result<Pieces> empty_pieces(Range range) const DATUM_REQUIRES(change_mutex_);
+  [[nodiscard]] Result<Pieces> mapped_pieces(Range range) const DATUM_REQUIRES(change_mutex_);
   void count_unmapped(const Pieces& pieces);
   [[nodiscard]] const BoardSpace* board_of(const Device& device) const noexcept;
   [[nodiscard]] bool sees(const BoardSpace& board, const PhysicalMemory& object) const;
@@ -149,22 +148,26 @@ class VirtualSpace {
     std::vector<std::vector<PageChange>> back;
   };
 
-  [[nodiscard]] Changes list_changes(const Pieces& from, const Pieces& to) const;
-  Result<bool> change_boards(const Changes& changes);
-  void undo_boards(const Changes& changes, std::size_t changed) noexcept;
-  Status change_back(const Changes& changes, Status cause) noexcept;
-  Status commit_boards();
+  [[nodiscard]] Changes list_changes(const Pieces& from, const Pieces& to) const
+      DATUM_REQUIRES(change_mutex_);
+  Result<bool> change_boards(const Changes& changes) DATUM_REQUIRES(change_mutex_);
+  void undo_boards(const Changes& changes, std::size_t changed) noexcept DATUM_REQUIRES(change_mutex_);
+  Status change_back(const Changes& changes, Status cause) noexcept DATUM_REQUIRES(change_mutex_);
+  Status commit_boards() DATUM_REQUIRES(change_mutex_);
   using Held = std::vector<AddressSpace::Retirements>;  ///< by board
-  [[nodiscard]] Held hold(const Pieces& pieces, const std::shared_ptr<void>& addresses) const;
-  Status finish(bool seen, Held held);
-  void cut(Range range);
+  [[nodiscard]] Held hold(const Pieces& pieces, const std::shared_ptr<void>& addresses) const
+      DATUM_REQUIRES(change_mutex_);
+  Status finish(bool seen, Held held) DATUM_REQUIRES(change_mutex_);
+  void cut(Range range) DATUM_REQUIRES(change_mutex_);
 
   Place place_;
   std::vector<BoardSpace> boards_;
-  SpareMappings spare_;      ///< under change_mutex_; kept from the first mapping for the CPU on
-  std::mutex change_mutex_;  ///< before `mutex_`; held while boards work
-  ///< Of all below; who writes holds change_mutex_ too. Never held while boards work.
-  mutable std::shared_mutex mutex_;
+  SpareMappings spare_
+      DATUM_GUARDED_BY(change_mutex_);  ///< under change_mutex_; kept from the first mapping for the CPU on
+  Mutex change_mutex_;                  ///< before `mutex_`; held while boards work
+  /// Of all below; who writes holds change_mutex_ too, so who holds either may read: clang cannot be told
+  /// that. Never held while boards work.
+  mutable SharedMutex mutex_;
   VirtualRanges ranges_;
   std::map<std::uintptr_t, std::shared_ptr<ReservedAddresses>> addresses_;  ///< by base
   std::map<const PhysicalMemory*, Object> objects_;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/imported_memory.hpp"
 #include "driver/memory/virtual_space.hpp"
@@ -62,7 +64,7 @@ void VirtualSpace::visit_parts(const BoardSpace& board, const VirtualPiece& piec
 
 bool VirtualSpace::is_seen_by(const Device& device, const PhysicalMemory& object) const {
   const BoardSpace* board = board_of(device);
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   return board != nullptr && sees(*board, object);
 }
 
@@ -72,7 +74,7 @@ std::vector<VirtualPiece> VirtualSpace::not_seen_by(const Device& device, Range 
   if (board == nullptr) {
     return hidden;  // there is no other device
   }
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   ranges_.visit(range, [&](const VirtualPiece& piece) {
     if (piece.object != nullptr && !sees(*board, *piece.object)) {
       hidden.push_back(piece);
@@ -84,7 +86,7 @@ std::vector<VirtualPiece> VirtualSpace::not_seen_by(const Device& device, Range 
 
 Status VirtualSpace::show_to_peer(const PhysicalMemory& named, const Device& device, Iova iova) {
   const BoardSpace* board = board_of(device);
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   const auto found = objects_.find(&named);
   if (found == objects_.end() || board == nullptr) {
     return unknown_object();
@@ -108,7 +110,7 @@ Status VirtualSpace::show_to_peer(const PhysicalMemory& named, const Device& dev
   if (Result<bool> changed = board->space->change(changes); !changed.ok()) {
     return std::move(changed).error();
   }
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   found->second.peers.push_back({&device, iova});
   return {};
 }
@@ -124,13 +126,14 @@ void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
     }
   }
   object.memory = std::move(memory);
-  const std::scoped_lock lock(change_mutex_, mutex_);
+  const ScopedLock changing(change_mutex_);
+  const ScopedLock lock(mutex_);
   const PhysicalMemory* key = object.memory.get();
   objects_.emplace(key, std::move(object));
 }
 
 std::shared_ptr<PhysicalMemory> VirtualSpace::find_object(const PhysicalMemory* object) const {
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   const auto found = objects_.find(object);
   return found != objects_.end() ? found->second.memory : nullptr;
 }
@@ -148,9 +151,9 @@ void VirtualSpace::say_owner(const Object& object) {
 
 Status VirtualSpace::remove_object(const PhysicalMemory& memory) {
   Object removed;
-  const std::scoped_lock changing(change_mutex_);
+  const ScopedLock changing(change_mutex_);
   {
-    const std::scoped_lock lock(mutex_);
+    const ScopedLock lock(mutex_);
     const auto found = objects_.find(&memory);
     if (found == objects_.end()) {
       return unknown_object();
@@ -173,7 +176,7 @@ Status VirtualSpace::remove_object(const PhysicalMemory& memory) {
 }
 
 Result<VirtualSpace::AccessRun> VirtualSpace::access_of(Range range) const {
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   const std::optional<VirtualPiece> alike = ranges_.alike(range);
   if (!alike || !ranges_.visit(range, [](const VirtualPiece&) { return true; })) {
     return make_error(ErrorCode::invalid_argument,
@@ -184,13 +187,13 @@ Result<VirtualSpace::AccessRun> VirtualSpace::access_of(Range range) const {
 }
 
 std::optional<VirtualPiece> VirtualSpace::mapping_at(std::uintptr_t address) const {
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   return ranges_.mapping_at(address);
 }
 
 std::vector<VirtualPiece> VirtualSpace::mapped_row(Range range) const {
   std::vector<VirtualPiece> row;
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   ranges_.visit(range, [&](const VirtualPiece& piece) {
     if (piece.object == nullptr) {
       return false;
@@ -223,7 +226,7 @@ std::optional<Allocation> VirtualSpace::find(std::uintptr_t address) const {
 
 Status VirtualSpace::check_usable(const Device& device, std::uintptr_t address, std::uint64_t bytes) const {
   const BoardSpace* const board = board_of(device);
-  const std::shared_lock lock(mutex_);
+  const SharedScopedLock lock(mutex_);
   Status wrong;
   std::uintptr_t end = address;
   ranges_.visit({address, bytes}, [&](const VirtualPiece& piece) {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/counter.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/memory/address_window.hpp"
@@ -55,7 +57,7 @@ Status Context::build() {
   spaces_.reserve(devices_.size());
   pins_.reserve(devices_.size());
   for (Device* device : devices_) {
-    const std::shared_lock no_reset = device->keep_from_reset();
+    const SharedScopedLock no_reset(device->reset_mutex());
     board_lives_.push_back(device->board().life());
     Result<std::unique_ptr<AddressSpace>> space =
         AddressSpace::create(device->board(), device->heap(0), [device](std::span<const PageRun> runs) {

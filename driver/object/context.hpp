@@ -4,12 +4,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
@@ -255,8 +255,7 @@ class Context {
   std::vector<std::unique_ptr<PinCache>> pins_;        ///< as devices_
   std::unique_ptr<VirtualSpace> virtual_space_;
   std::atomic<std::uint64_t> children_{0};
-  std::mutex
-      sharing_mutex_;  ///< one first export at a time; before the lock of books_; boards are waited for
+  Mutex sharing_mutex_;  ///< one first export at a time; before the lock of books_; boards are waited for
   PageBooks books_;
   AtomicAttributes atomic_attributes_;
   std::unique_ptr<IdleCounter> idle_counter_;

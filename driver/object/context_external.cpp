@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/open_shared_file.hpp"
@@ -135,7 +137,7 @@ Result<PhysicalMemory*> Context::import_physical(Device* device, int fd, Externa
 
 /// As share: the id under which the object is exported.
 Result<std::uint64_t> Context::share_object(const PhysicalMemory& named) {
-  const std::scoped_lock lock(sharing_mutex_);
+  const ScopedLock lock(sharing_mutex_);
   const std::shared_ptr<PhysicalMemory> object = virtual_space_->find_object(&named);
   if (object == nullptr) {
     return make_error(ErrorCode::invalid_argument, "the physical memory belongs to another context");

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/imported_memory.hpp"
@@ -67,7 +69,7 @@ Status check_shareable(const Allocation& allocation) {
 /// waited for: it saw the allocation alive.
 void Context::end_sharing(MemoryBacking& backing, const Allocation& allocation) noexcept {
   if (backing.shared_at_end()) {
-    const std::scoped_lock lock(sharing_mutex_);
+    const ScopedLock lock(sharing_mutex_);
     driver_.exports().remove(allocation.id);
   }
 }
@@ -82,7 +84,7 @@ Result<std::shared_ptr<MemoryBacking>> Context::take_for_sharing(const Allocatio
   std::shared_ptr<MemoryBacking> backing;
   {
     // Who frees the allocation erases it first and takes its backing out under this lock afterwards.
-    const std::scoped_lock lock(books_);
+    const ScopedLock lock(books_);
     if (!is_live()) {
       return no_base(pointer, "it was freed");
     }
@@ -129,7 +131,7 @@ Result<IpcHandleBytes> Context::handle_of(const Result<std::uint64_t>& id) {
 
 /// The id under which the allocation is exported, from now on if it was not.
 Result<std::uint64_t> Context::share(const Allocation& allocation) {
-  const std::scoped_lock lock(sharing_mutex_);
+  const ScopedLock lock(sharing_mutex_);
   Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(allocation);
   if (!backing.ok()) {
     return std::move(backing).error();
@@ -156,7 +158,7 @@ Result<std::uint64_t> Context::share(const Allocation& allocation) {
 Status Context::show_to_peer(Device& user, const Allocation& allocation) {
   if (allocation.imported || allocation.external) {
     // Who may use memory behind a descriptor has seen it from the start.
-    const std::scoped_lock lock(books_);
+    const ScopedLock lock(books_);
     const std::optional<Allocation> still = find(reinterpret_cast<const void*>(allocation.base));
     if (!still || still->id != allocation.id) {
       return no_base(reinterpret_cast<const void*>(allocation.base), "it was freed");
@@ -170,11 +172,11 @@ Status Context::show_to_peer(Device& user, const Allocation& allocation) {
     const std::optional<VirtualPiece> mapping = virtual_space_->mapping_at(allocation.base);
     const Result<std::uint64_t> id =
         mapping ? share_object(*mapping->object) : of_another_device(allocation.base);
-    const std::scoped_lock lock(sharing_mutex_);
+    const ScopedLock lock(sharing_mutex_);
     return id.ok() ? show_object(*virtual_space_, *mapping->object, user, driver_.exports())
                    : Status(id.error());
   }
-  const std::scoped_lock lock(sharing_mutex_);
+  const ScopedLock lock(sharing_mutex_);
   Result<std::shared_ptr<MemoryBacking>> backing = take_for_sharing(allocation);
   if (!backing.ok()) {
     return std::move(backing).error();

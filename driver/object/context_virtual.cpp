@@ -1,6 +1,8 @@
 // Virtual and physical memory of a context.
 #include <vector>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
@@ -92,7 +94,7 @@ Status Context::destroy_physical(const PhysicalMemory& object) {
   }
   unregister_handle(kept->handle());
   // An export that is under way saw the object alive, and is waited for.
-  const std::scoped_lock lock(sharing_mutex_);
+  const ScopedLock lock(sharing_mutex_);
   driver_.exports().remove(kept->id());
   return {};
 }

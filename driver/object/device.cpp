@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <datum/base/mutex.hpp>
+
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/device/traffic_counters.hpp"
 #include "driver/memory/address_space.hpp"
@@ -157,9 +159,9 @@ bool Device::can_access(Device& other) noexcept {
 }
 
 Status Device::reset(bool force) {
-  const std::unique_lock no_new_context(reset_mutex_);
+  const ScopedLock no_new_context(reset_mutex_);
   {
-    const std::scoped_lock lock(spaces_mutex_);
+    const ScopedLock lock(spaces_mutex_);
     if (!force && !spaces_.empty()) {
       return make_error(ErrorCode::handle_object_in_use, "contexts that have the device are alive",
                         "destroy them first, or reset by force: they are lost then");
@@ -182,17 +184,17 @@ Status Device::reset(bool force) {
 }
 
 void Device::add_space(AddressSpace& space, PageBooks& books) {
-  const std::scoped_lock lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   spaces_.push_back({&space, &books});
 }
 
 void Device::remove_space(AddressSpace& space) noexcept {
-  const std::scoped_lock lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   std::erase_if(spaces_, [&](const Space& entry) { return entry.space == &space; });
 }
 
 Status Device::drain_quarantine() {
-  const std::scoped_lock lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   Status first;
   for (const Space& entry : spaces_) {
     if (Status committed = entry.space->commit(); !committed.ok() && first.ok()) {
@@ -204,7 +206,7 @@ Status Device::drain_quarantine() {
 }
 
 void Device::give_back_idle() {
-  const std::scoped_lock lock(spaces_mutex_);
+  const ScopedLock lock(spaces_mutex_);
   for (const Space& entry : spaces_) {
     entry.books->give_back();
   }

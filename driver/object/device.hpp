@@ -4,11 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <string_view>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/device/board.hpp"
@@ -97,10 +96,8 @@ class Device {
   /// error the device is lost.
   Status reset(bool force);
 
-  /// No reset begins while the lock is held. For who begins to use the device.
-  [[nodiscard]] std::shared_lock<std::shared_mutex> keep_from_reset() {
-    return std::shared_lock(reset_mutex_);
-  }
+  /// Held with others by who begins to use the device: no reset begins meanwhile.
+  [[nodiscard]] SharedMutex& reset_mutex() noexcept DATUM_RETURNS(reset_mutex_) { return reset_mutex_; }
 
   /// The spaces of contexts and what is idle in them, so that both can be emptied before memory is said to be
   /// exhausted.
@@ -126,15 +123,15 @@ class Device {
   std::unique_ptr<HostArena> arena_;
   std::unique_ptr<AddressSpace> driver_space_;
   std::unique_ptr<RingScheduler> rings_;
-  std::shared_mutex reset_mutex_;
-  std::mutex spaces_mutex_;
+  SharedMutex reset_mutex_;
+  Mutex spaces_mutex_;
 
   struct Space {
     AddressSpace* space = nullptr;
     PageBooks* books = nullptr;
   };
 
-  std::vector<Space> spaces_;
+  std::vector<Space> spaces_ DATUM_GUARDED_BY(spaces_mutex_);
   std::array<std::uint8_t, 16> uuid_{};
   std::array<HandleSlot*, 2> sysman_memories_{};
   std::array<ErrorSet, 2> error_sets_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/shown_text.hpp>
 
 #include "driver/command/ring_scheduler.hpp"
@@ -101,7 +102,7 @@ Result<Context*> Driver::default_context() {
   if (Context* made = default_context_.load(std::memory_order_acquire); made && !made->outlived_by_board()) {
     return made;
   }
-  const std::scoped_lock lock(default_context_mutex_);
+  const ScopedLock lock(default_context_mutex_);
   Context* const made = default_context_.load(std::memory_order_acquire);
   if (made != nullptr && !made->outlived_by_board()) {
     return made;
@@ -125,7 +126,7 @@ Result<Context*> Driver::default_context() {
 }
 
 bool Driver::owns(const Context& context) noexcept {
-  const std::scoped_lock lock(default_context_mutex_);
+  const ScopedLock lock(default_context_mutex_);
   return default_context_.load(std::memory_order_acquire) == &context ||
          std::any_of(former_default_contexts_.begin(), former_default_contexts_.end(),
                      [&](const std::unique_ptr<Context>& former) { return former.get() == &context; });

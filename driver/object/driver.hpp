@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 #include "driver/memory/dma_buf.hpp"
@@ -92,9 +92,9 @@ class Driver {
   std::vector<std::unique_ptr<Device>> devices_;
   Attitude attitude_;
   HostPointers host_pointers_;
-  std::mutex default_context_mutex_;  ///< of making it
+  Mutex default_context_mutex_;  ///< of making it
   std::atomic<Context*> default_context_{nullptr};
-  std::vector<std::unique_ptr<Context>> former_default_contexts_;
+  std::vector<std::unique_ptr<Context>> former_default_contexts_ DATUM_GUARDED_BY(default_context_mutex_);
   HandleSlot* handle_ = nullptr;
 };
 

@@ -1,9 +1,10 @@
 #include "driver/object/handle_table.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <new>
 #include <sys/mman.h>
+
+#include <datum/base/mutex.hpp>
 
 #include "driver/object/process_life.hpp"
 
@@ -28,11 +29,11 @@ constinit ze_handle_t handle_prefix{};
 
 /// What a child must not share: its parent's threads may have held the lock.
 struct Allocator {
-  std::mutex mutex;
-  std::uint32_t life = 0;
-  std::uint32_t first_free = no_slot;
-  std::uint32_t last_free = no_slot;
-  std::uint32_t free_count = 0;
+  Mutex mutex;
+  std::uint32_t life = 0;  ///< of the process; constant
+  std::uint32_t first_free DATUM_GUARDED_BY(mutex) = no_slot;
+  std::uint32_t last_free DATUM_GUARDED_BY(mutex) = no_slot;
+  std::uint32_t free_count DATUM_GUARDED_BY(mutex) = 0;
 };
 
 constinit std::atomic<Allocator*> current_allocator{nullptr};
@@ -101,7 +102,7 @@ HandleSlot* take_fresh_slot() noexcept {
   return new (slot_at(index)) HandleSlot;
 }
 
-HandleSlot* take_free_slot(Allocator& from) noexcept {
+HandleSlot* take_free_slot(Allocator& from) noexcept DATUM_REQUIRES(from.mutex) {
   if (from.first_free == no_slot) {
     return nullptr;
   }
@@ -149,7 +150,7 @@ Result<HandleSlot*> register_handle(ObjectType type, void* object) {
   Allocator* mine = allocator();
   HandleSlot* slot = nullptr;
   if (mine != nullptr) {
-    const std::scoped_lock lock(mine->mutex);
+    const ScopedLock lock(mine->mutex);
     slot = mine->free_count > resting_slots ? take_free_slot(*mine) : take_fresh_slot();
     if (slot == nullptr) {
       slot = take_free_slot(*mine);
@@ -175,7 +176,7 @@ bool unregister_handle(HandleSlot* slot) noexcept {
   if (mine == nullptr || load(slot->life) != mine->life) {
     return true;
   }
-  const std::scoped_lock lock(mine->mutex);
+  const ScopedLock lock(mine->mutex);
   const std::uint32_t index = index_of(slot);
   slot->next_free = no_slot;
   if (mine->last_free == no_slot) {

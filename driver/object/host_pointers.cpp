@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/mutex.hpp>
 
 namespace datum {
 namespace {
@@ -31,7 +32,7 @@ Status HostPointers::import(void* pointer, std::uint64_t bytes) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("the {} bytes at {:#x} are not all mapped in this process", bytes, first));
   }
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto next = ranges_.lower_bound(end);
   if (next != ranges_.begin()) {
     const auto before = std::prev(next);
@@ -46,7 +47,7 @@ Status HostPointers::import(void* pointer, std::uint64_t bytes) {
 }
 
 Status HostPointers::release(void* pointer) {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (ranges_.erase(reinterpret_cast<std::uintptr_t>(pointer)) == 0) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("no imported range begins at {}", fmt::ptr(pointer)));
@@ -56,7 +57,7 @@ Status HostPointers::release(void* pointer) {
 
 Result<void*> HostPointers::base_of(const void* pointer) const {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto next = ranges_.upper_bound(address);
   if (next != ranges_.begin()) {
     const auto range = std::prev(next);

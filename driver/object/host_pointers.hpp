@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 
 namespace datum {
@@ -21,8 +21,9 @@ class HostPointers {
   Result<void*> base_of(const void* pointer) const;
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::uintptr_t, std::uint64_t> ranges_;  ///< bytes by first byte; disjoint
+  mutable Mutex mutex_;
+  std::map<std::uintptr_t, std::uint64_t>
+      ranges_ DATUM_GUARDED_BY(mutex_);  ///< bytes by first byte; disjoint
 };
 
 }  // namespace datum

@@ -5,12 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <pthread.h>
 #include <string>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <datum/base/mutex.hpp>
 
 #include "driver/trace/buffer.hpp"
 #include "driver/trace/names.hpp"
@@ -30,10 +31,10 @@ constexpr std::size_t most_events = 64U * 1024U * 1024U;
 
 /// Of this process, or of the parent that it was forked from. Never destroyed: threads may still run at exit.
 struct State {
-  std::mutex mutex;
+  Mutex mutex;
   Buffer buffer;
   Names names;
-  std::array<char, 4096> path{};
+  std::array<char, 4096> path DATUM_GUARDED_BY(mutex){};
   std::atomic<pid_t> owner{0};
   std::atomic<std::uint64_t> calls{0};
 };
@@ -137,7 +138,7 @@ void start_if_wanted() noexcept try {
   if (wanted == nullptr || *wanted == '\0' || before == ::getpid()) {
     return;
   }
-  const std::lock_guard lock(all.mutex);
+  const ScopedLock lock(all.mutex);
   if (all.owner.load(std::memory_order_relaxed) == ::getpid()) {
     return;
   }
@@ -166,7 +167,7 @@ void start_if_wanted() noexcept try {
 
 void finish() noexcept try {
   State& all = state();
-  const std::lock_guard lock(all.mutex);
+  const ScopedLock lock(all.mutex);
   if (!on() || all.owner.load(std::memory_order_relaxed) != ::getpid()) {
     return;
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/service_thread.hpp>
 
 #include "sim/board/processor_pause.hpp"
@@ -40,7 +41,7 @@ BoardThread::~BoardThread() {
 void BoardThread::wake() noexcept {
   shared_->wakes.fetch_add(1);
   if (shared_->asleep.load()) {
-    const std::lock_guard lock(shared_->mutex);
+    const ScopedLock lock(shared_->mutex);
     shared_->condition.notify_one();
   }
 }
@@ -69,9 +70,12 @@ void BoardThread::rest(const Activity& activity, std::uint64_t seen) {
     }
     processor_pause();
   }
-  std::unique_lock lock(shared_->mutex);
+  const std::chrono::nanoseconds longest = activity.parked ? parked_nap : ApplicationWatch::interval;
+  const ScopedLock lock(shared_->mutex);
   shared_->asleep.store(true);
-  shared_->condition.wait_for(lock, activity.parked ? parked_nap : ApplicationWatch::interval, woken);
+  const auto until = std::chrono::steady_clock::now() + longest;
+  while (!woken() && shared_->condition.wait_until(shared_->mutex, until)) {
+  }
   shared_->asleep.store(false);
 }
 

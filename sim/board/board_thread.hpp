@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
+
+#include <datum/base/mutex.hpp>
 
 #include "sim/board/engine.hpp"
 
@@ -34,8 +34,8 @@ class BoardThread {
     std::atomic<std::uint64_t> wakes = 0;
     std::atomic<bool> asleep = false;
     std::atomic<bool> stop = false;
-    std::mutex mutex;
-    std::condition_variable condition;
+    Mutex mutex;
+    ConditionVariable condition;
   };
 
   void loop();

@@ -2,21 +2,22 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <thread>
+
+#include <datum/base/mutex.hpp>
 
 #include "sim/board/processor_pause.hpp"
 
 namespace datum::sim {
 
-class Turn {
+class DATUM_LOCKABLE Turn {
  public:
   /// A caller's turn, until the end of the scope.
-  class Scope {
+  class DATUM_LOCK_SCOPE Scope {
    public:
-    explicit Scope(Turn& turn) : turn_(turn) { turn_.enter(); }
+    explicit Scope(Turn& turn) DATUM_ACQUIRES(turn) : turn_(turn) { turn_.enter(); }
 
-    ~Scope() { turn_.mutex_.unlock(); }
+    ~Scope() DATUM_RELEASES() { turn_.leave(); }
 
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
@@ -27,30 +28,23 @@ class Turn {
 
   /// The turn of the board's thread: lets callers that wait go first, so that a busy board does not starve
   /// them.
-  class Behind {
+  class DATUM_LOCK_SCOPE Behind {
    public:
-    explicit Behind(Turn& turn) : turn_(turn) {
-      for (unsigned tries = 0; turn_.callers_.load(std::memory_order_relaxed) != 0 && tries < patience;
-           ++tries) {
-        std::this_thread::yield();
-      }
-      turn_.mutex_.lock();
-    }
+    explicit Behind(Turn& turn) DATUM_ACQUIRES(turn) : turn_(turn) { turn_.enter_behind(); }
 
-    ~Behind() { turn_.mutex_.unlock(); }
+    ~Behind() DATUM_RELEASES() { turn_.leave(); }
 
     Behind(const Behind&) = delete;
     Behind& operator=(const Behind&) = delete;
 
    private:
-    static constexpr unsigned patience = 64;  // yields; a caller is through within a few
     Turn& turn_;
   };
 
  private:
   /// A board keeps its turn for microseconds, far less than it takes to sleep and be woken: so the first
   /// tries are by spinning.
-  void enter() {
+  void enter() DATUM_ACQUIRES() DATUM_NOT_CHECKED {
     callers_.fetch_add(1, std::memory_order_relaxed);
     bool entered = false;
     for (unsigned tries = 0; !entered && tries < spins; ++tries) {
@@ -65,9 +59,19 @@ class Turn {
     callers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  static constexpr unsigned spins = 1000;
+  void enter_behind() DATUM_ACQUIRES() DATUM_NOT_CHECKED {
+    for (unsigned tries = 0; callers_.load(std::memory_order_relaxed) != 0 && tries < patience; ++tries) {
+      std::this_thread::yield();
+    }
+    mutex_.lock();
+  }
 
-  std::mutex mutex_;
+  void leave() DATUM_RELEASES() DATUM_NOT_CHECKED { mutex_.unlock(); }
+
+  static constexpr unsigned spins = 1000;
+  static constexpr unsigned patience = 64;  // yields; a caller is through within a few
+
+  Mutex mutex_;
   std::atomic<unsigned> callers_ = 0;
 };
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::sim {
 
 Result<UniqueFd> make_eventfd(std::uint64_t count) {
@@ -42,7 +44,7 @@ void signal_foreign(int fd) noexcept {
 
 void Interrupts::raise(unsigned vector) {
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     if (vector >= vectors_.size()) {
       return;
     }
@@ -62,7 +64,7 @@ void Interrupts::raise(unsigned vector) {
 }
 
 void Interrupts::connect(unsigned vector, UniqueFd fd) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   auto& entry = vectors_[vector];
   entry.foreign = std::move(fd);
   if (entry.foreign.valid() && std::exchange(entry.raised, false)) {
@@ -71,12 +73,12 @@ void Interrupts::connect(unsigned vector, UniqueFd fd) {
 }
 
 bool Interrupts::is_pending(unsigned vector) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return vector < vectors_.size() && vectors_[vector].raised;
 }
 
 void Interrupts::clear() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (auto& entry : vectors_) {
     consume_locked(entry);
   }
@@ -86,7 +88,7 @@ void Interrupts::clear() {
 }
 
 Result<int> Interrupts::descriptor(unsigned vector) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (vector >= vectors_.size()) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("vector {} of a board with {}", vector, vectors_.size()));
@@ -108,7 +110,7 @@ bool Interrupts::consume_locked(Vector& vector) {
 }
 
 bool Interrupts::consume(unsigned vector) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (vector != board::any_vector) {
     return vector < vectors_.size() && consume_locked(vectors_[vector]);
   }

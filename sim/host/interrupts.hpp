@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 #include <datum/board/pcie_function.hpp>
@@ -18,9 +18,10 @@ namespace datum::sim {
 class Interrupts {
  public:
   /// `any`: the descriptor of all vectors; invalid where nobody waits (tests of parts).
-  explicit Interrupts(unsigned vectors, UniqueFd any = {}) : vectors_(vectors), any_(std::move(any)) {}
+  explicit Interrupts(unsigned vectors, UniqueFd any = {})
+      : count_(vectors), vectors_(vectors), any_(std::move(any)) {}
 
-  [[nodiscard]] unsigned vectors() const noexcept { return static_cast<unsigned>(vectors_.size()); }
+  [[nodiscard]] unsigned vectors() const noexcept { return count_; }
 
   void raise(unsigned vector);
   /// Forgets what was raised and not consumed.
@@ -50,10 +51,11 @@ class Interrupts {
     UniqueFd foreign;
   };
 
-  bool consume_locked(Vector& vector);
+  bool consume_locked(Vector& vector) DATUM_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::vector<Vector> vectors_;
+  unsigned count_;
+  Mutex mutex_;
+  std::vector<Vector> vectors_ DATUM_GUARDED_BY(mutex_);
   UniqueFd any_;
 };
 

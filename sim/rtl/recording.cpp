@@ -5,12 +5,14 @@
 #include <unistd.h>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::sim {
 namespace {
 
 struct OpenRecordings {
-  std::mutex mutex;
-  std::vector<Recording*> all;
+  Mutex mutex;
+  std::vector<Recording*> all DATUM_GUARDED_BY(mutex);
   ::pid_t process = ::getpid();
 };
 
@@ -25,7 +27,7 @@ void finish_all() {
   if (open.process != ::getpid()) {
     return;
   }
-  const std::scoped_lock lock(open.mutex);
+  const ScopedLock lock(open.mutex);
   for (Recording* recording : open.all) {
     recording->finish();
   }
@@ -34,7 +36,7 @@ void finish_all() {
 }  // namespace
 
 void Recording::finish() noexcept {
-  const std::scoped_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (recording_) {
     recording_ = false;
     try {
@@ -49,14 +51,14 @@ void Recording::finish_at_exit() {
   static const bool registered = std::atexit(finish_all) == 0;
   static_cast<void>(registered);
   OpenRecordings& open = open_recordings();
-  const std::scoped_lock lock(open.mutex);
+  const ScopedLock lock(open.mutex);
   open.all.push_back(this);
 }
 
 void Recording::end() noexcept {
   {
     OpenRecordings& open = open_recordings();
-    const std::scoped_lock lock(open.mutex);
+    const ScopedLock lock(open.mutex);
     std::erase(open.all, this);
   }
   finish();

@@ -2,7 +2,7 @@
 // as programs of Level Zero do: no call of the API ends a driver.
 #pragma once
 
-#include <mutex>
+#include <datum/base/mutex.hpp>
 
 namespace datum::sim {
 
@@ -23,18 +23,15 @@ class Recording {
   /// Called by the destructor of the derived class, which is still whole then.
   void end() noexcept;
 
-  /// Held while anything is recorded.
-  [[nodiscard]] std::unique_lock<std::mutex> while_recording() { return std::unique_lock(mutex_); }
+  [[nodiscard]] bool is_recording() const noexcept DATUM_REQUIRES(mutex_) { return recording_; }
 
-  /// Under the lock.
-  [[nodiscard]] bool is_recording() const noexcept { return recording_; }
+  Mutex mutex_;  ///< held while anything is recorded
 
  private:
-  /// Writes what is to be written last. Under the lock.
-  virtual void close() = 0;
+  /// Writes what is to be written last.
+  virtual void close() DATUM_REQUIRES(mutex_) = 0;
 
-  std::mutex mutex_;
-  bool recording_ = true;
+  bool recording_ DATUM_GUARDED_BY(mutex_) = true;
 };
 
 }  // namespace datum::sim

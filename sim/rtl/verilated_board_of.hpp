@@ -37,7 +37,7 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
   void evaluate() override {
     Verilated::threadContextp(&context_);
     if constexpr (instrumented) {
-      const auto lock = while_recording();
+      const ScopedLock lock(mutex_);
       top_->eval();
     } else {
       top_->eval();
@@ -46,7 +46,7 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
 
   void dump(std::uint64_t time_ps) override {
     if constexpr (instrumented) {
-      const auto lock = while_recording();
+      const ScopedLock lock(mutex_);
       context_.time(time_ps);
       if (trace_ != nullptr && is_recording()) {
         trace_->dump(time_ps);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::sim {
 
 namespace {
@@ -79,7 +81,7 @@ std::string describe(const vfio_user::Header& header, std::span<const std::byte>
 
 void ActivityLog::say(std::string_view board, std::string_view line) {
   const std::string text = fmt::format("datum-board: {}: {}\n", board, line);
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   std::fwrite(text.data(), 1, text.size(), to_);
 }
 

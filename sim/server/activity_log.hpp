@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdio>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include <datum/base/mutex.hpp>
 
 #include "vfio_user/message_socket.hpp"
 
@@ -25,8 +26,8 @@ class ActivityLog {
 
  private:
   bool verbose_;
-  std::FILE* to_;
-  std::mutex mutex_;
+  std::FILE* to_ DATUM_GUARDED_BY(mutex_);
+  Mutex mutex_;
 };
 
 /// One line about a message: "REGION_READ 17, BAR0+0x10, 4 bytes".

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "sim/host/interrupts.hpp"
 
 namespace datum::sim {
@@ -65,7 +67,7 @@ BoardServer::~BoardServer() {
   signal_eventfd(stop_event_.get());
   thread_.join();
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     if (session_ != nullptr) {
       session_->end();
     }
@@ -77,7 +79,7 @@ BoardServer::~BoardServer() {
 }
 
 std::string BoardServer::status() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return fmt::format("{} at {}: {}", board_address_, listener_.path(),
                      session_ != nullptr ? session_->status() : "no client");
 }
@@ -108,11 +110,11 @@ void BoardServer::loop() {
 }
 
 bool BoardServer::is_free() {
-  std::unique_lock lock(mutex_);
+  const ScopedLock lock(mutex_);
   // Between a client's end and the thread's notice of it there is a moment; after that, a new board is made.
   const bool going = state_ == State::renewing || (session_ != nullptr && session_->client_is_gone());
-  if (going) {
-    changed_.wait(lock, [this] { return state_ == State::idle; });
+  while (going && state_ != State::idle) {
+    changed_.wait(mutex_);
   }
   return state_ == State::idle;
 }
@@ -137,7 +139,7 @@ void BoardServer::take_client(UniqueFd client) {
   }
   ++clients_;
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     state_ = State::serving;
   }
   session_thread_ = std::thread([this, socket = std::move(client)]() mutable { serve(std::move(socket)); });
@@ -145,7 +147,7 @@ void BoardServer::take_client(UniqueFd client) {
 
 void BoardServer::take_onlooker(UniqueFd onlooker) {
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     if (state_ != State::renewing && board_ != nullptr && onlookers_.admit(onlooker, *board_)) {
       return;
     }
@@ -158,7 +160,7 @@ void BoardServer::serve(UniqueFd client) {
   {
     Session session(std::move(client), *board_, log_, name_);
     {
-      const std::lock_guard lock(mutex_);
+      const ScopedLock lock(mutex_);
       session_ = &session;
     }
     // The server may have been stopped just before; then nobody else ends the session.
@@ -167,7 +169,7 @@ void BoardServer::serve(UniqueFd client) {
       session.end();
     }
     session.serve();
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     session_ = nullptr;
     state_ = State::renewing;
   }
@@ -179,7 +181,7 @@ void BoardServer::serve(UniqueFd client) {
       board_ = std::move(next).value();
     }
   }
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   state_ = State::idle;
   changed_.notify_all();
 }

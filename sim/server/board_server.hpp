@@ -1,13 +1,12 @@
 // One board at one socket, for one client after the other.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -63,10 +62,10 @@ class BoardServer {
   Onlookers onlookers_;                 // admitted under mutex_, and not while the board is renewed
   unsigned clients_ = 0;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  Session* session_ = nullptr;  // while it serves
-  State state_ = State::idle;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  Session* session_ DATUM_GUARDED_BY(mutex_) = nullptr;  // while it serves
+  State state_ DATUM_GUARDED_BY(mutex_) = State::idle;
   std::thread session_thread_;
   std::thread thread_;
 };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::sim {
 
 Onlookers::Onlookers(ActivityLog& log, std::string name) : log_(log), name_(std::move(name)) {}
@@ -19,7 +21,7 @@ void Onlookers::remove_ended() {
 }
 
 bool Onlookers::admit(UniqueFd& socket, ServedBoard& board) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   remove_ended();
   if (all_.size() >= most) {
     return false;
@@ -36,7 +38,7 @@ bool Onlookers::admit(UniqueFd& socket, ServedBoard& board) {
 }
 
 void Onlookers::end_all() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const auto& onlooker : all_) {
     onlooker->session->end();
   }

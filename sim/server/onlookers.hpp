@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "sim/server/activity_log.hpp"
@@ -43,12 +43,12 @@ class Onlookers {
     std::thread thread;
   };
 
-  void remove_ended();
+  void remove_ended() DATUM_REQUIRES(mutex_);
 
   ActivityLog& log_;
   std::string name_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Onlooker>> all_;
+  Mutex mutex_;
+  std::vector<std::unique_ptr<Onlooker>> all_ DATUM_GUARDED_BY(mutex_);
 };
 
 }  // namespace datum::sim

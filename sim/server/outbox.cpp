@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <utility>
 
+#include <datum/base/mutex.hpp>
+
 #include "vfio_user/message_socket.hpp"
 
 namespace datum::sim {
@@ -13,7 +15,7 @@ Outbox::Outbox(int socket) : socket_(socket), thread_([this] { loop(); }) {}
 
 Outbox::~Outbox() {
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     stop_ = true;
     cut();  // ends a send that waits for room
   }
@@ -29,7 +31,7 @@ void Outbox::cut() noexcept {
 
 void Outbox::send(const vfio_user::Header& header, std::span<const std::byte> body, int descriptor) {
   Kept message{vfio_user::encode(header, body), 0, {}};
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (cut_) {
     return;
   }
@@ -72,9 +74,11 @@ bool Outbox::send_kept(Kept& kept) {
 }
 
 void Outbox::loop() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stop_ || (!kept_.empty() && !cut_); });
+    while (!stop_ && (kept_.empty() || cut_)) {
+      changed_.wait(mutex_);
+    }
     if (stop_) {
       return;
     }

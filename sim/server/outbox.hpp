@@ -1,14 +1,13 @@
 // What goes out to a client, in order, from any thread, without anybody waiting for the client.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
-#include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "vfio_user/messages.hpp"
@@ -42,15 +41,15 @@ class Outbox {
   void loop();
   /// False: the connection is of no use any more.
   [[nodiscard]] bool send_kept(Kept& kept);
-  void cut() noexcept;
+  void cut() noexcept DATUM_REQUIRES(mutex_);
 
   int socket_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Kept> kept_;
-  std::size_t kept_bytes_ = 0;
-  bool cut_ = false;
-  bool stop_ = false;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  std::deque<Kept> kept_ DATUM_GUARDED_BY(mutex_);
+  std::size_t kept_bytes_ DATUM_GUARDED_BY(mutex_) = 0;
+  bool cut_ DATUM_GUARDED_BY(mutex_) = false;
+  bool stop_ DATUM_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

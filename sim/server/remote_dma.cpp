@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::sim {
 
 namespace {
@@ -25,7 +27,7 @@ RemoteMemory::Answer RemoteDma::write(unsigned requester, std::uint64_t iova,
 
 RemoteMemory::Answer RemoteDma::access(Key key, std::uint64_t iova, std::uint64_t bytes,
                                        std::span<const std::byte> data, std::span<std::byte> to) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (closed_) {
     return Answer::refused;
   }
@@ -74,7 +76,7 @@ void RemoteDma::ask(Key key, Slot& slot, std::uint64_t iova, std::uint64_t bytes
 }
 
 void RemoteDma::forget(unsigned requester) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const bool write : {false, true}) {
     const auto found = slots_.find({requester, write});
     if (found == slots_.end()) {
@@ -90,7 +92,7 @@ void RemoteDma::forget(unsigned requester) {
 }
 
 bool RemoteDma::busy(unsigned requester) const {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   for (const bool write : {false, true}) {
     const auto found = slots_.find({requester, write});
     if (found != slots_.end() && found->second.state == State::pending) {
@@ -110,7 +112,7 @@ bool RemoteDma::fits(const vfio_user::Message& reply, const Slot& slot, bool wri
 }
 
 std::string RemoteDma::answered(const vfio_user::Message& reply) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = asked_.find(reply.header.id);
   if (found == asked_.end()) {
     return fmt::format("reply {} is to nothing that was asked", reply.header.id);
@@ -140,14 +142,14 @@ std::string RemoteDma::answered(const vfio_user::Message& reply) {
 }
 
 void RemoteDma::close() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   closed_ = true;
   slots_.clear();
   asked_.clear();
 }
 
 std::uint64_t RemoteDma::messages() const {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return messages_;
 }
 

@@ -4,10 +4,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <datum/base/mutex.hpp>
 
 #include "sim/host/remote_memory.hpp"
 #include "sim/server/outbox.hpp"
@@ -54,16 +55,17 @@ class RemoteDma final : public RemoteMemory {
 
   Answer access(Key key, std::uint64_t iova, std::uint64_t bytes, std::span<const std::byte> data,
                 std::span<std::byte> to);
-  void ask(Key key, Slot& slot, std::uint64_t iova, std::uint64_t bytes, std::span<const std::byte> data);
+  void ask(Key key, Slot& slot, std::uint64_t iova, std::uint64_t bytes, std::span<const std::byte> data)
+      DATUM_REQUIRES(mutex_);
   [[nodiscard]] static bool fits(const vfio_user::Message& reply, const Slot& slot, bool write);
 
   Outbox& outbox_;
-  mutable std::mutex mutex_;
-  std::map<Key, Slot> slots_;
-  std::map<std::uint16_t, Key> asked_;  // by message id; also what was given up
-  std::uint16_t next_id_ = 1;
-  std::uint64_t messages_ = 0;
-  bool closed_ = false;
+  mutable Mutex mutex_;
+  std::map<Key, Slot> slots_ DATUM_GUARDED_BY(mutex_);
+  std::map<std::uint16_t, Key> asked_ DATUM_GUARDED_BY(mutex_);  // by message id; also what was given up
+  std::uint16_t next_id_ DATUM_GUARDED_BY(mutex_) = 1;
+  std::uint64_t messages_ DATUM_GUARDED_BY(mutex_) = 0;
+  bool closed_ DATUM_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace datum::sim

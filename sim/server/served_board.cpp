@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 #include "sim/board/options.hpp"
 
 namespace datum::sim {
@@ -169,7 +171,7 @@ std::uint64_t ServedBoard::region_bytes(std::uint32_t index) const noexcept {
 int ServedBoard::aperture_descriptor() const noexcept { return function_->board().dram.descriptor(); }
 
 void ServedBoard::read_message_table(std::uint64_t offset, std::span<std::byte> to) {
-  const std::lock_guard lock(client_state_);
+  const ScopedLock lock(client_state_);
   const auto pending_first = message_table_.size() / 2;
   for (std::size_t index = 0; index < to.size(); ++index) {
     const auto at = offset + index;
@@ -196,7 +198,7 @@ void ServedBoard::read_region(const vfio_user::RegionAccess& access, std::span<s
     read_message_table(access.offset, to);
     break;
   default: {
-    const std::lock_guard lock(client_state_);
+    const ScopedLock lock(client_state_);
     config_.read(static_cast<std::uint32_t>(access.offset), to);
   }
   }
@@ -209,7 +211,7 @@ void ServedBoard::write_region(const vfio_user::RegionAccess& access, std::span<
     write_bar(**function_->bar(access.region), access.offset, from);
     break;
   case message_bar: {
-    const std::lock_guard lock(client_state_);
+    const ScopedLock lock(client_state_);
     const auto table_end = irq_count(vfio_user::msix_irq) * message_entry_bytes;
     for (std::size_t index = 0; index < from.size() && access.offset + index < table_end; ++index) {
       message_table_[access.offset + index] = from[index];
@@ -217,7 +219,7 @@ void ServedBoard::write_region(const vfio_user::RegionAccess& access, std::span<
     break;
   }
   default: {
-    std::unique_lock lock(client_state_);
+    UniqueLock lock(client_state_);
     const ConfigSpace::Effect effect = config_.write(static_cast<std::uint32_t>(access.offset), from);
     const bool bus_master = config_.bus_master();
     lock.unlock();
@@ -269,7 +271,7 @@ void ServedBoard::trigger(std::uint32_t index, std::uint32_t vector) {
 int ServedBoard::reset() {
   auto& board = function_->board();
   {
-    const std::lock_guard lock(client_state_);
+    const ScopedLock lock(client_state_);
     config_.reset();
     std::ranges::fill(message_table_, std::byte{0});
   }

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -84,10 +84,11 @@ class ServedBoard {
   vfio_user::BoardCapabilities capabilities_;
   std::uint64_t mappable_bytes_ = 0;
   FileMappings files_;
-  std::mutex client_state_;  // guards the next two
-  ConfigSpace config_;
-  std::vector<std::byte> message_table_;  // what the client wrote; the board's own is the simulated host's
-  std::array<UniqueFd, 2> notices_;       // error, request
+  Mutex client_state_;  // guards the next two
+  ConfigSpace config_ DATUM_GUARDED_BY(client_state_);
+  std::vector<std::byte> message_table_
+      DATUM_GUARDED_BY(client_state_);  // what the client wrote; the board's own is the simulated host's
+  std::array<UniqueFd, 2> notices_;     // error, request
 };
 
 }  // namespace datum::sim

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/service_thread.hpp>
 
 namespace datum::vfio_user {
@@ -60,7 +61,7 @@ Channel::~Channel() {
 bool Channel::is_owner() const noexcept { return ::getpid() == owner_process_; }
 
 void Channel::lose(std::string reason, bool server_gone) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (server_gone) {
     server_gone_.store(true, std::memory_order_release);
   }
@@ -78,7 +79,7 @@ void Channel::lose(std::string reason, bool server_gone) {
 }
 
 Error Channel::lost_error() const {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return make_error(ErrorCode::device_lost, fmt::format("the board at {} is lost: {}", name_, reason_));
 }
 
@@ -97,7 +98,7 @@ Error Channel::refused(Command command, std::uint32_t number) const {
 
 int Channel::send(Header header, std::span<const std::byte> body, std::span<const int> descriptors) noexcept {
   const auto bytes = encode(header, body);
-  const std::lock_guard lock(send_mutex_);
+  const ScopedLock lock(send_mutex_);
   return send_all(socket_.get(), bytes, descriptors);
 }
 
@@ -111,7 +112,7 @@ Result<Message> Channel::ask(Command command, std::span<const std::byte> body,
   Header header;
   header.command = static_cast<std::uint16_t>(command);
   {
-    const std::lock_guard lock(mutex_);
+    const ScopedLock lock(mutex_);
     while (questions_.contains(next_id_)) {
       ++next_id_;
     }
@@ -123,8 +124,11 @@ Result<Message> Channel::ask(Command command, std::span<const std::byte> body,
       lose(fmt::format("{} could not be sent: {}", name_of(command), std::strerror(number)), number == EPIPE);
     }
   }
-  std::unique_lock lock(mutex_);
-  const bool answered = changed_.wait_for(lock, bound, [&] { return question.reply.has_value() || lost(); });
+  UniqueLock lock(mutex_);
+  const auto until = std::chrono::steady_clock::now() + bound;
+  while (!question.reply && !lost() && changed_.wait_until(mutex_, until)) {
+  }
+  const bool answered = question.reply || lost();
   questions_.erase(header.id);
   if (question.reply) {
     const auto& reply = question.reply->header;
@@ -175,7 +179,7 @@ bool Channel::take(Message message) {
 }
 
 bool Channel::take_reply(Message message) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = questions_.find(message.header.id);
   if (found == questions_.end() || found->second->reply) {
     return true;  // of a question that nobody waits for any more

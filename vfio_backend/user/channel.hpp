@@ -2,16 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/base/unique_fd.hpp>
 
@@ -80,12 +79,12 @@ class Channel {
   DmaHandler handler_;
   UniqueFd lost_event_;
   int owner_process_;
-  std::mutex send_mutex_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::uint16_t, Question*> questions_;
-  std::uint16_t next_id_ = 1;
-  std::string reason_;
+  Mutex send_mutex_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::map<std::uint16_t, Question*> questions_ DATUM_GUARDED_BY(mutex_);
+  std::uint16_t next_id_ DATUM_GUARDED_BY(mutex_) = 1;
+  std::string reason_ DATUM_GUARDED_BY(mutex_);
   std::atomic<bool> lost_ = false;
   std::atomic<bool> server_gone_ = false;
   std::thread thread_;

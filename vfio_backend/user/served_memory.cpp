@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
+
 namespace datum::vfio_user {
 
 namespace {
@@ -70,7 +72,7 @@ ServedMemory::ServedMemory(vfio::SpaceLimits limits, std::uint64_t max_locked_by
     : limits_(std::move(limits)), max_locked_bytes_(max_locked_bytes), table_(limits_) {}
 
 Status ServedMemory::add(Iova iova, std::span<std::byte> memory, board::DmaAccess access, Mapping own) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (Status status = table_.begin_map(iova, memory.size()); !status) {
     return status;
   }
@@ -98,13 +100,13 @@ Status ServedMemory::check_limits(std::uint64_t bytes) const {
 }
 
 bool ServedMemory::has(Iova iova, std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = entries_.find(raw(iova));
   return found != entries_.end() && found->second.memory.size() == bytes;
 }
 
 void ServedMemory::remove(Iova iova) {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   const auto found = entries_.find(raw(iova));
   locked_bytes_ -= found->second.memory.size();
   entries_.erase(found);
@@ -150,7 +152,7 @@ Channel::DmaAnswer ServedMemory::answer(const Message& message) {
   answer.body.resize(sizeof access + access.count);
   const auto data = std::span{answer.body}.subspan(sizeof access);
   const auto wanted = write ? board::DmaAccess::write : board::DmaAccess::read;
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   if (const auto done = move(access.iova, data, wanted); done != access.count) {
     if (faults_.size() < faults_kept) {
       faults_.push_back({Iova{access.iova + done}, access.count - done, wanted, 0});
@@ -164,7 +166,7 @@ Channel::DmaAnswer ServedMemory::answer(const Message& message) {
 }
 
 std::vector<board::DmaFault> ServedMemory::take_faults() {
-  const std::lock_guard lock(mutex_);
+  const ScopedLock lock(mutex_);
   return std::exchange(faults_, {});
 }
 

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include <datum/base/mapping.hpp>
+#include <datum/base/mutex.hpp>
 #include <datum/base/result.hpp>
 #include <datum/board/pcie_function.hpp>
 
@@ -46,17 +46,18 @@ class ServedMemory {
   };
 
   /// Room for one mapping more.
-  [[nodiscard]] Status check_limits(std::uint64_t bytes) const;
+  [[nodiscard]] Status check_limits(std::uint64_t bytes) const DATUM_REQUIRES(mutex_);
   /// Moves bytes between `data` and memory. How many came through.
-  std::uint64_t move(std::uint64_t iova, std::span<std::byte> data, board::DmaAccess access);
+  std::uint64_t move(std::uint64_t iova, std::span<std::byte> data, board::DmaAccess access)
+      DATUM_REQUIRES(mutex_);
 
   vfio::SpaceLimits limits_;
   std::uint64_t max_locked_bytes_;
-  std::mutex mutex_;
-  vfio::MappingTable table_;
-  std::map<std::uint64_t, Entry> entries_;  // by first IOVA
-  std::uint64_t locked_bytes_ = 0;
-  std::vector<board::DmaFault> faults_;
+  Mutex mutex_;
+  vfio::MappingTable table_ DATUM_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, Entry> entries_ DATUM_GUARDED_BY(mutex_);  // by first IOVA
+  std::uint64_t locked_bytes_ DATUM_GUARDED_BY(mutex_) = 0;
+  std::vector<board::DmaFault> faults_ DATUM_GUARDED_BY(mutex_);
 };
 
 /// Faults every page in for the access, as pinning does. insufficient_permissions.

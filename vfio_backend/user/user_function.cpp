@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/mutex.hpp>
 #include <datum/board/pci_domains.hpp>
 #include <datum/hw/registers.hpp>
 
@@ -230,7 +231,7 @@ Status UserFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAcc
     return make_error(ErrorCode::invalid_argument, fmt::format("host memory at {} is not aligned to {} bytes",
                                                                fmt::ptr(host.data()), limits_.granule_bytes));
   }
-  const std::lock_guard lock(mapping_mutex_);
+  const ScopedLock lock(mapping_mutex_);
   if (Status status = memory_->add(iova, host, access, {}); !status) {
     return status;
   }
@@ -271,7 +272,7 @@ Status UserFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::ui
   }
   Mapping own(base, bytes);
   const auto memory = own.span();
-  const std::lock_guard lock(mapping_mutex_);
+  const ScopedLock lock(mapping_mutex_);
   if (Status added = memory_->add(iova, memory, access, std::move(own)); !added) {
     return added;
   }
@@ -279,7 +280,7 @@ Status UserFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::ui
 }
 
 Status UserFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
-  const std::lock_guard lock(mapping_mutex_);
+  const ScopedLock lock(mapping_mutex_);
   if (!memory_->has(iova, bytes)) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("there is no mapping of exactly {} bytes at IOVA {:#x}", bytes, raw(iova)));

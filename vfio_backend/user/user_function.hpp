@@ -4,9 +4,9 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include <datum/base/mutex.hpp>
 #include <datum/board/pcie_function.hpp>
 
 #include "vfio_backend/user/channel.hpp"
@@ -74,7 +74,7 @@ class UserFunction final : public board::PcieFunction {
   std::unique_ptr<Channel> channel_;
   std::array<std::unique_ptr<SocketBar>, bar_count> bars_;
   std::unique_ptr<SocketInterrupts> interrupts_;
-  std::mutex mapping_mutex_;  // mapping and unmapping
+  Mutex mapping_mutex_;  // mapping and unmapping
 };
 
 }  // namespace datum::vfio_user
