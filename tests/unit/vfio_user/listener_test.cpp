@@ -1,8 +1,12 @@
 // Where a server listens, and what it never overwrites.
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/server/socket_listener.hpp"
 #include "tests/support/board_server_process.hpp"
@@ -16,6 +20,30 @@ class Listener : public ::testing::Test {
   static ErrorCode refusal(const std::string& path) {
     const auto listener = sim::SocketListener::open(path);
     return listener ? ErrorCode::not_ready : listener.error().code;
+  }
+
+  /// In a child process, of a user who is not this one: 0, or the errno of connect. Others may look into the
+  /// folder.
+  [[nodiscard]] int connect_as_another_user(const std::string& path) const {
+    constexpr uid_t nobody = 65534;
+    using std::filesystem::perms;
+    std::filesystem::permissions(folder_.path(), perms::owner_all | perms::group_exec | perms::others_exec);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_un address{};
+      address.sun_family = AF_UNIX;
+      path.copy(address.sun_path, sizeof address.sun_path - 1);
+      const bool other = ::setuid(nobody) == 0;
+      ::_exit(!other ? 255
+              : ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0
+                  ? 0
+                  : errno);
+    }
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    return WEXITSTATUS(status);
   }
 
   PrivateFolder folder_;
@@ -88,6 +116,19 @@ TEST_F(Listener, given_a_path_that_was_taken_over_when_closed_then_the_new_file_
     std::ofstream(path) << "other";
   }
   EXPECT_TRUE(std::filesystem::exists(path));
+}
+
+TEST_F(Listener, given_another_user_when_he_connects_then_he_is_refused_also_where_the_mode_lets_him) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can become another user";
+  }
+  const auto path = folder_.path("board");
+  const auto listener = sim::SocketListener::open(path);
+  ASSERT_TRUE(listener) << listener.error().message;
+  EXPECT_EQ(connect_as_another_user(path), EACCES) << "the socket's mode";
+  std::filesystem::permissions(path, std::filesystem::perms::all);
+  ASSERT_EQ(connect_as_another_user(path), 0);
+  EXPECT_FALSE(listener->accept().valid()) << "the comparison of users";
 }
 
 }  // namespace
