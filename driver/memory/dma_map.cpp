@@ -66,9 +66,11 @@ Result<Iova> DmaMap::map_descriptor(int fd, std::uint64_t bytes, board::DmaAcces
 }
 
 void DmaMap::unmap(Iova iova, std::uint64_t bytes) noexcept {
-  // Refused only by a function that is gone, and then nothing is mapped any longer either.
-  static_cast<void>(function_.dma_unmap(iova, bytes));
-  iovas_.release(iova, bytes);
+  // What may still be mapped is handed out to nobody: its addresses are lost. A function that is gone
+  // refuses, too, and no longer maps anything.
+  if (function_.dma_unmap(iova, bytes).ok()) {
+    iovas_.release(iova, bytes);
+  }
 }
 
 }  // namespace datum

@@ -150,6 +150,9 @@ Result<std::unique_ptr<MovedPages>> MovedPages::move(std::span<std::byte> pages,
   // An old size of 0 makes a second mapping of shared pages.
   void* old = ::mremap(pages.data(), 0, pages.size(), MREMAP_MAYMOVE);
   if (!moved->fresh_.valid() || !moved->snapshot_.valid() || old == MAP_FAILED) {
+    if (old != MAP_FAILED) {
+      ::munmap(old, pages.size());
+    }
     return cannot_move(pages.size());
   }
   moved->old_ = static_cast<std::byte*>(old);

@@ -8,6 +8,7 @@
 
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/imported_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/memory/virtual_space.hpp"
 
 namespace datum {
@@ -115,21 +116,23 @@ Status VirtualSpace::show_to_peer(const PhysicalMemory& named, const Device& dev
   return {};
 }
 
+/// In the books first: a clearing that outlived the object would meet the next owner of the pages.
 void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
-  Object object;
+  std::vector<PageRun> foreign;
   if (memory->has_own_pages()) {
-    MemoryBacking& backing = memory->backing();
-    std::vector<PageRun> foreign = backing.heap().foreign_parts(backing.runs(), place_.number);
-    if (!foreign.empty()) {
-      object.has_foreign_pages = true;
-      space_of(*memory->device()).clear_before_use(DeviceVa{backing.base()}, std::move(foreign));
-    }
+    foreign = memory->backing().heap().foreign_parts(memory->backing().runs(), place_.number);
   }
-  object.memory = std::move(memory);
+  Object object;
+  object.has_foreign_pages = !foreign.empty();
+  object.memory = memory;
   const ScopedLock changing(change_mutex_);
   const ScopedLock lock(mutex_);
-  const PhysicalMemory* key = object.memory.get();
-  objects_.emplace(key, std::move(object));
+  const auto entry = objects_.emplace(memory.get(), std::move(object)).first;
+  Rollback undo([&]() noexcept { objects_.erase(entry); });
+  if (!foreign.empty()) {
+    space_of(*memory->device()).clear_before_use(DeviceVa{memory->backing().base()}, std::move(foreign));
+  }
+  undo.dismiss();
 }
 
 std::shared_ptr<PhysicalMemory> VirtualSpace::find_object(const PhysicalMemory* object) const {

@@ -6,6 +6,7 @@
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
+#include "driver/memory/rollback.hpp"
 #include "driver/memory/virtual_space.hpp"
 #include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
@@ -82,8 +83,10 @@ Result<PhysicalMemory*> Context::register_object(Result<std::shared_ptr<Physical
   if (!handle.ok()) {
     return std::move(handle).error();
   }
+  Rollback undo([&]() noexcept { unregister_handle(*handle); });
   memory->set_handle(*handle);
   virtual_space_->add_object(std::move(*object));
+  undo.dismiss();
   return memory;
 }
 

@@ -203,4 +203,14 @@ bool is_handle_of_other_process(const void* handle) noexcept {
   return slot != nullptr && load(slot->life) != 0 && load(slot->life) != process_life();
 }
 
+std::size_t live_handles() noexcept {
+  const std::uint32_t end = next_fresh.load(std::memory_order_acquire);
+  std::size_t count = 0;
+  for (std::uint32_t index = 0; index < end; ++index) {
+    const HandleSlot& slot = *slot_at(index);
+    count += load(slot.state) != 0 && load(slot.life) == process_life() ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace datum

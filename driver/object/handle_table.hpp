@@ -2,6 +2,7 @@
 // never a crash.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <level_zero/ze_ddi_common.h>
@@ -54,5 +55,7 @@ bool unregister_handle(HandleSlot* slot) noexcept;
 /// Whether `handle` is a slot that another process of the chain of forked processes made, this one's parent
 /// above all.
 [[nodiscard]] bool is_handle_of_other_process(const void* handle) noexcept;
+/// How many handles of this process are alive. Looks at every slot: for who asks what was left behind.
+[[nodiscard]] std::size_t live_handles() noexcept;
 
 }  // namespace datum

@@ -179,8 +179,9 @@ Result<UniqueFd> DramArray::export_ranges(std::span<const board::DeviceRange> ra
   if (base == MAP_FAILED) {
     return host_error("device memory cannot be mapped for an export", errno);
   }
+  Mapping mapping{base, bytes};
   ::madvise(base, bytes, MADV_DONTDUMP);
-  Export made{{ranges.begin(), ranges.end()}, Mapping{base, bytes}};
+  Export made{{ranges.begin(), ranges.end()}, std::move(mapping)};
   std::byte* at = made.mapping.data();
   for (const auto& range : ranges) {
     make_room_to_show(range);

@@ -39,7 +39,9 @@ Status FaultFunction::dma_map(Iova iova, std::span<std::byte> host, board::DmaAc
   if (auto error = next(FunctionCall::dma_map)) {
     return *std::move(error);
   }
-  return ForwardingFunction::dma_map(iova, host, access);
+  Status mapped = ForwardingFunction::dma_map(iova, host, access);
+  mapped_bytes_ += mapped ? host.size() : 0;
+  return mapped;
 }
 
 Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -47,14 +49,18 @@ Status FaultFunction::dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::u
   if (auto error = next(FunctionCall::dma_map_fd)) {
     return *std::move(error);
   }
-  return ForwardingFunction::dma_map_fd(iova, fd, offset, bytes, access);
+  Status mapped = ForwardingFunction::dma_map_fd(iova, fd, offset, bytes, access);
+  mapped_bytes_ += mapped ? bytes : 0;
+  return mapped;
 }
 
 Status FaultFunction::dma_unmap(Iova iova, std::uint64_t bytes) {
   if (auto error = next(FunctionCall::dma_unmap)) {
     return *std::move(error);
   }
-  return ForwardingFunction::dma_unmap(iova, bytes);
+  Status unmapped = ForwardingFunction::dma_unmap(iova, bytes);
+  mapped_bytes_ -= unmapped ? bytes : 0;
+  return unmapped;
 }
 
 Result<int> FaultFunction::interrupt_fd(unsigned vector) {

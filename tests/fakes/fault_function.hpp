@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,6 +30,9 @@ class FaultFunction final : public ForwardingFunction {
   /// Calls of the kind so far, failed ones included.
   [[nodiscard]] unsigned calls(FunctionCall kind) const;
 
+  /// What was mapped for the board and not unmapped.
+  [[nodiscard]] std::uint64_t mapped_bytes() const noexcept { return mapped_bytes_.load(); }
+
   Result<board::Bar*> bar(unsigned index) override;
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override;
   Status dma_map_fd(Iova iova, int fd, std::uint64_t offset, std::uint64_t bytes,
@@ -53,6 +58,7 @@ class FaultFunction final : public ForwardingFunction {
   mutable std::mutex mutex_;
   std::array<Order, function_call_kinds> orders_{};
   std::array<unsigned, function_call_kinds> calls_{};
+  std::atomic<std::uint64_t> mapped_bytes_{0};
 };
 
 }  // namespace datum::test

@@ -7,6 +7,7 @@
 #include "driver/memory/device_heap.hpp"
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
+#include "driver/object/handle_table.hpp"
 #include "tests/support/process_resources.hpp"
 
 namespace datum::test {
@@ -29,6 +30,10 @@ World::World() {
       });
   EXPECT_TRUE(opened_driver) << opened_driver.error().message;
   driver.emplace(std::move(*opened_driver));
+  make();
+}
+
+void World::make() {
   const ze_context_desc_t context_desc{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
   auto queue_desc = of_type<ze_command_queue_desc_t>(ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC);
   queue_desc.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
@@ -51,7 +56,14 @@ World::World() {
   must(*this, api.memory.pfnAllocHost(context, &host_desc, bytes, 0, &on_host), "memory");
 }
 
-World::~World() {
+World::~World() { end(); }
+
+void World::make_anew() {
+  end();
+  make();
+}
+
+void World::end() {
   must(*this, api.fence.pfnDestroy(fence), "the end of a fence");
   must(*this, api.event.pfnDestroy(event), "the end of an event");
   must(*this, api.pool.pfnDestroy(pool), "the end of a pool");
@@ -68,7 +80,8 @@ Footprint World::footprint() {
   Device& board = *driver->object().devices().front();
   EXPECT_TRUE(board.drain_quarantine().ok());
   board.give_back_idle();
-  return {open_descriptors(), thread_count(), board.heap(0).available_bytes()};
+  return {open_descriptors(), thread_count(),         board.heap(0).available_bytes(),
+          live_handles(),     faults->mapped_bytes(), mapped_file_bytes("datum")};
 }
 
 }  // namespace datum::test

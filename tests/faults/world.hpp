@@ -15,6 +15,9 @@ struct Footprint {
   std::size_t descriptors = 0;
   std::size_t threads = 0;
   std::uint64_t device_bytes = 0;  ///< that can be had, the board asked for what it had seen
+  std::size_t handles = 0;         ///< that are alive
+  std::uint64_t board_bytes = 0;   ///< that are mapped for the board
+  std::uint64_t file_bytes = 0;    ///< of the driver's memory files that are mapped here
 
   friend bool operator==(const Footprint&, const Footprint&) = default;
 };
@@ -28,6 +31,8 @@ struct World {
   World& operator=(const World&) = delete;
 
   [[nodiscard]] Footprint footprint();
+  /// After a reset of the board, which ends what was made before it.
+  void make_anew();
 
   [[nodiscard]] ze_device_handle_t device() const { return driver->device(); }
 
@@ -60,6 +65,10 @@ struct World {
   ze_image_handle_t made_image = nullptr;
   ze_physical_mem_handle_t physical = nullptr;
   void* reserved = nullptr;
+
+ private:
+  void make();
+  void end();
 };
 
 /// SUCCESS, or the test fails with what the driver said.

@@ -65,6 +65,20 @@ std::size_t memory_mappings() {
   return count;
 }
 
+std::uint64_t mapped_file_bytes(std::string_view name) {
+  const std::string wanted = "/memfd:" + std::string(name);
+  std::ifstream maps("/proc/self/maps");
+  std::uint64_t bytes = 0;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(wanted) != std::string::npos) {
+      std::size_t dash = 0;
+      const std::uint64_t first = std::stoull(line, &dash, 16);
+      bytes += std::stoull(line.substr(dash + 1), nullptr, 16) - first;
+    }
+  }
+  return bytes;
+}
+
 std::size_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   std::size_t total = 0;

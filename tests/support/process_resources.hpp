@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <string_view>
 
 namespace datum::test {
 
 [[nodiscard]] std::size_t open_descriptors();
 [[nodiscard]] std::size_t memory_mappings();
+/// Of files of anonymous memory (memfd_create) whose names begin like that.
+[[nodiscard]] std::uint64_t mapped_file_bytes(std::string_view name);
 [[nodiscard]] std::size_t resident_bytes();
 /// Those that have not begun to end: a thread that was joined is not counted.
 [[nodiscard]] std::size_t thread_count();
