@@ -102,6 +102,10 @@ Status OwnRing::wait_until_drained() {
     return make_error(ErrorCode::unknown, "the board could not clear pages: " + describe(*fault));
   }
   if (waited.error().code == ErrorCode::not_ready) {
+    // Who waits while others do may come to the bound before it is his turn to ask.
+    if (Status health = device_.board().health(); !health) {
+      return health;
+    }
     return make_error(ErrorCode::unknown,
                       fmt::format("the board cleared no page for {} ms", bound / limits::ns_per_ms));
   }
