@@ -10,7 +10,7 @@ namespace datum::soak {
 namespace {
 
 constexpr std::string_view usage =
-    "usage: datum_soak [--seconds N] [--epochs N] [--seed N] [--threads N] [--peers N]\n";
+    "usage: datum_soak [--seconds N] [--epochs N] [--seed N] [--threads N] [--peers N] [--resets 0|1]\n";
 
 bool set(Options& options, std::string_view name, std::uint64_t value) {
   constexpr std::uint64_t most = 64;
@@ -20,6 +20,8 @@ bool set(Options& options, std::string_view name, std::uint64_t value) {
     options.epochs = value;
   } else if (name == "--seed") {
     options.seed = value;
+  } else if (name == "--resets" && value <= 1) {
+    options.resets = value == 1;
   } else if (name == "--threads" && value >= 1 && value <= most) {
     options.threads = static_cast<unsigned>(value);
   } else if (name == "--peers" && value <= most) {

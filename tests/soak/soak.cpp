@@ -115,7 +115,7 @@ void Soak::run_epoch(std::uint64_t epoch) {
       finish_worker();
     });
   }
-  if (resets_in(epoch)) {
+  if (options_.resets && resets_in(epoch)) {
     reset_amid_work(epoch);
   }
   wait_for_workers(epoch);
@@ -156,7 +156,7 @@ void Soak::work(std::uint64_t epoch, std::size_t worker, ze_context_handle_t sha
         play(epoch, worker, number, stage);
         require_clean_ends();
       } catch (const BoardLost& lost) {
-        require(resets_in(epoch), std::string("nobody reset the board: ") + lost.what());
+        require(options_.resets && resets_in(epoch), std::string("nobody reset the board: ") + lost.what());
         ++tally_.ended_by_reset;
         stage.kept.clear();
         own.destroy();
