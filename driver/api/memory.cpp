@@ -107,7 +107,7 @@ ze_result_t give(Result<void*> pointer, void** output) {
 }
 
 ze_result_t import_system_memory(Context& context, const ze_external_memmap_sysmem_ext_desc_t& desc,
-                                 std::size_t size, std::size_t alignment, bool read_only, void** output) {
+                                 std::size_t size, std::size_t alignment, PageRights rights, void** output) {
   const auto address = reinterpret_cast<std::uintptr_t>(desc.pSystemMemory);
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   if (desc.pSystemMemory == nullptr) {
@@ -126,7 +126,7 @@ ze_result_t import_system_memory(Context& context, const ze_external_memmap_sysm
     return refuse(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                   fmt::format("size is {}, and the system memory has {} bytes", size, desc.size));
   }
-  return give(context.import_system_memory(desc.pSystemMemory, desc.size, read_only), output);
+  return give(context.import_system_memory(desc.pSystemMemory, desc.size, rights), output);
 }
 
 /// Stops at the first code that is not SUCCESS.
@@ -257,14 +257,14 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
     return code;
   }
   if (wishes.system_memory != nullptr) {
-    return import_system_memory(*context, *wishes.system_memory, size, alignment, !rights.writable, pptr);
+    return import_system_memory(*context, *wishes.system_memory, size, alignment, rights, pptr);
   }
   if (wishes.import_fd) {
     return give(
         context->import_external(nullptr, *wishes.import_fd, wishes.external_types, size, alignment, rights),
         pptr);
   }
-  Result<void*> made = context->allocate_host(size, alignment, !rights.writable, rights.cache_policy);
+  Result<void*> made = context->allocate_host(size, alignment, rights);
   return give(wishes.to_export ? context->make_exportable(std::move(made), wishes.external_types)
                                : std::move(made),
               pptr);

@@ -38,7 +38,7 @@ void EventMemory::set_count(std::uint32_t count) {
 
 Status EventMemory::allocate(std::uint64_t bytes) {
   if (devices_.size() > 1) {
-    Result<void*> shared = context_.allocate_host(bytes, 0, false);
+    Result<void*> shared = context_.allocate_host(bytes, 0);
     if (!shared) {
       return std::move(shared).error();
     }

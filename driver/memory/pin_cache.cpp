@@ -98,38 +98,39 @@ Status PinCache::check(const void* pointer, std::uint64_t bytes, board::DmaAcces
              : not_accessible(address, bytes, writes(access), accessible.error().errno_value);
 }
 
-Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access) {
-  return pin_as(pointer, bytes, access, false);
+Result<std::uint64_t> PinCache::pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
+                                    std::uint8_t cache_policy) {
+  return pin_as(pointer, bytes, {access, false, cache_policy});
 }
 
-Result<std::uint64_t> PinCache::pin_read_only(const void* pointer, std::uint64_t bytes) {
-  return pin_as(pointer, bytes, board::DmaAccess::read, true);
+Result<std::uint64_t> PinCache::pin_read_only(const void* pointer, std::uint64_t bytes,
+                                              std::uint8_t cache_policy) {
+  return pin_as(pointer, bytes, {board::DmaAccess::read, true, cache_policy});
 }
 
-Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
-                                       bool read_only) {
+Result<std::uint64_t> PinCache::pin_as(const void* pointer, std::uint64_t bytes, Wish wish) {
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uint64_t granule = dma_.granule_bytes();
   if (!lies_in_user_space(address, bytes)) {
-    return not_accessible(address, bytes, writes(access), 0);
+    return not_accessible(address, bytes, writes(wish.access), 0);
   }
   const Pages pages{align_down(address, granule), align_up(address + bytes, granule)};
   const ScopedLock lock(mutex_);
-  Result<std::vector<std::uint64_t>> held = hold(pages, access);
+  Result<std::vector<std::uint64_t>> held = hold(pages, wish);
   if (!held.ok()) {
     // Whole pages were refused; the caller knows only what it asked for.
     return held.error().code == ErrorCode::invalid_argument
-               ? not_accessible(address, bytes, writes(access), held.error().errno_value)
+               ? not_accessible(address, bytes, writes(wish.access), held.error().errno_value)
                : std::move(held).error();
   }
   const std::uint64_t token = next_token_++;
   try {
-    holds_.emplace(token, Hold{*held, read_only});
+    holds_.emplace(token, Hold{*held, wish.read_only});
   } catch (...) {
     let_go(*held);
     throw;
   }
-  if (read_only) {
+  if (wish.read_only) {
     if (Status kept = keep_read_only(*held); !kept.ok()) {
       let_go(*held);
       holds_.erase(token);
@@ -157,7 +158,7 @@ Status PinCache::keep_read_only(const std::vector<std::uint64_t>& firsts) {
 }
 
 /// The lock is let go while the kernel is at a segment, which may take long; who wants the same pages waits.
-Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess access) {
+Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, Wish wish) {
   std::vector<std::uint64_t> firsts;
   const auto failed = [&](Status status) {
     mutex_.assert_held();
@@ -173,7 +174,7 @@ Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess 
         next != segments_.begin() && std::prev(next)->first + std::prev(next)->second.bytes > at;
     if (!covered) {
       const std::uint64_t gap_end = next == segments_.end() ? pages.end : std::min(pages.end, next->first);
-      if (Status added = add_segment({at, gap_end}, access); !added.ok()) {
+      if (Status added = add_segment({at, gap_end}, wish); !added.ok()) {
         return failed(std::move(added));
       }
       next = segments_.upper_bound(at);
@@ -185,7 +186,7 @@ Result<std::vector<std::uint64_t>> PinCache::hold(Pages pages, board::DmaAccess 
     }
     ++segment.pins;
     firsts.push_back(first);
-    if (writes(access) && !writes(segment.access)) {
+    if (writes(wish.access) && !writes(segment.access)) {
       if (Status widened = widen_access(first, segment); !widened.ok()) {
         return failed(std::move(widened));
       }
@@ -215,11 +216,14 @@ Status PinCache::work_on(Segment& segment, const Work& work) {
   return done;
 }
 
-Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
-  const std::uint64_t bytes = pages.end - pages.first;
-  const auto entry = segments_.emplace(pages.first, Segment{bytes, Iova{}, access, 0, 0, false}).first;
+Status PinCache::add_segment(Pages pages, Wish wish) {
+  Segment segment;
+  segment.bytes = pages.end - pages.first;
+  segment.access = wish.access;
+  segment.cache_policy = wish.cache_policy;
+  const auto entry = segments_.emplace(pages.first, segment).first;
   try {
-    Status added = work_on(entry->second, [&] { return map_segment(pages, access, entry->second.iova); });
+    Status added = work_on(entry->second, [&] { return map_segment(pages, wish, entry->second.iova); });
     if (!added.ok()) {
       segments_.erase(entry);
     }
@@ -231,24 +235,26 @@ Status PinCache::add_segment(Pages pages, board::DmaAccess access) {
 }
 
 /// Makes the pages reachable; `iova` is where, afterwards.
-Status PinCache::map_segment(Pages pages, board::DmaAccess access, Iova& iova) {
+Status PinCache::map_segment(Pages pages, Wish wish, Iova& iova) {
   const std::uint64_t bytes = pages.end - pages.first;
-  if (Status accessible = check_access(pages.first, bytes, access); !accessible.ok()) {
+  const bool writable = writes(wish.access);
+  if (Status accessible = check_access(pages.first, bytes, wish.access); !accessible.ok()) {
     return accessible;
   }
   // The board reads what it is to write as well: a copy may begin or end inside a word.
   Result<Iova> mapped = dma_.map(host_span(pages.first, bytes),
-                                 writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
+                                 writable ? board::DmaAccess::read_write : board::DmaAccess::read);
   if (!mapped.ok()) {
     if (mapped.error().code == ErrorCode::insufficient_permissions) {
-      return not_accessible(pages.first, bytes, writes(access), mapped.error().errno_value);
+      return not_accessible(pages.first, bytes, writable, mapped.error().errno_value);
     }
     return std::move(mapped).error();
   }
   PageTarget target;
   target.host = true;
   target.iova = *mapped;
-  Status shown = space_.map(DeviceVa{pages.first}, target, bytes, PageRights{.writable = writes(access)});
+  Status shown = space_.map(DeviceVa{pages.first}, target, bytes,
+                            PageRights{.writable = writable, .cache_policy = wish.cache_policy});
   if (!shown.ok()) {
     dma_.unmap(*mapped, bytes);
     return shown;
@@ -264,15 +270,16 @@ Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("the memory at {:#x} is read-only for the board", first));
   }
-  Status widened = work_on(segment, [&] { return map_for_writing(first, segment.bytes, segment.iova); });
+  Status widened = work_on(segment, [&] { return map_for_writing(first, segment); });
   if (widened.ok()) {
     segment.access = board::DmaAccess::read_write;
   }
   return widened;
 }
 
-/// Puts a second address of the pages, at which they may be written, in the place of `iova`.
-Status PinCache::map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova& iova) {
+/// Puts a second address of the pages, at which they may be written, in the place of the one they have.
+Status PinCache::map_for_writing(std::uint64_t first, Segment& segment) {
+  const std::uint64_t bytes = segment.bytes;
   if (Status accessible = check_access(first, bytes, board::DmaAccess::write); !accessible.ok()) {
     return accessible;
   }
@@ -283,12 +290,13 @@ Status PinCache::map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova&
   PageTarget target;
   target.host = true;
   target.iova = *mapped;
-  if (Status replaced = space_.replace(DeviceVa{first}, target, bytes, PageRights{}); !replaced.ok()) {
+  const PageRights rights{.writable = true, .cache_policy = segment.cache_policy};
+  if (Status replaced = space_.replace(DeviceVa{first}, target, bytes, rights); !replaced.ok()) {
     // Which of the two the board uses is not known: both stay until the segment goes. That only happens to a
     // board that no longer answers.
     return replaced;
   }
-  dma_.unmap(std::exchange(iova, *mapped), bytes);
+  dma_.unmap(std::exchange(segment.iova, *mapped), bytes);
   return {};
 }
 

@@ -32,11 +32,14 @@ class PinCache {
   [[nodiscard]] static Status check(const void* pointer, std::uint64_t bytes, board::DmaAccess access);
   /// Makes the pages of [`pointer`, +`bytes`) reachable, at least with `access`, and returns a token for
   /// unpin. `bytes` > 0. The range must stay mapped until unpin. invalid_argument: nothing is mapped there,
-  /// or not with that access. out_of_host_memory: limits of the system; nothing is pinned then.
-  Result<std::uint64_t> pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access);
+  /// or not with that access. out_of_host_memory: limits of the system; nothing is pinned then. Leaves carry
+  /// `cache_policy` (PageRights); pages that were pinned before keep theirs.
+  Result<std::uint64_t> pin(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
+                            std::uint8_t cache_policy = 0);
   /// The same for reading only, and no pin of the pages gets more while this one holds them. not_available:
   /// commands in flight write there.
-  Result<std::uint64_t> pin_read_only(const void* pointer, std::uint64_t bytes);
+  Result<std::uint64_t> pin_read_only(const void* pointer, std::uint64_t bytes,
+                                      std::uint8_t cache_policy = 0);
   /// Returns when the board can no longer reach what no other pin holds.
   void unpin(std::uint64_t token) noexcept;
 
@@ -55,12 +58,20 @@ class PinCache {
     board::DmaAccess access = board::DmaAccess::read;
     std::uint64_t pins = 0;
     std::uint64_t read_only_pins = 0;  ///< of them; while there are any the access stays as it is
-    bool under_way = false;            ///< the kernel is at it; it is nobody else's until that is over
+    std::uint8_t cache_policy = 0;
+    bool under_way = false;  ///< the kernel is at it; it is nobody else's until that is over
   };
 
   struct Hold {
     std::vector<std::uint64_t> firsts;  ///< of the segments that a token holds
     bool read_only = false;
+  };
+
+  /// How a caller wants to reach pages.
+  struct Wish {
+    board::DmaAccess access = board::DmaAccess::read;
+    bool read_only = false;  ///< and nobody is to reach them otherwise
+    std::uint8_t cache_policy = 0;
   };
 
   struct Pages {
@@ -70,16 +81,15 @@ class PinCache {
 
   using Segments = std::map<std::uint64_t, Segment>;  ///< by first address
 
-  Result<std::uint64_t> pin_as(const void* pointer, std::uint64_t bytes, board::DmaAccess access,
-                               bool read_only);
-  Result<std::vector<std::uint64_t>> hold(Pages pages, board::DmaAccess access) DATUM_REQUIRES(mutex_);
+  Result<std::uint64_t> pin_as(const void* pointer, std::uint64_t bytes, Wish wish);
+  Result<std::vector<std::uint64_t>> hold(Pages pages, Wish wish) DATUM_REQUIRES(mutex_);
   Status keep_read_only(const std::vector<std::uint64_t>& firsts) DATUM_REQUIRES(mutex_);
   template <class Work>
   Status work_on(Segment& segment, const Work& work) DATUM_REQUIRES(mutex_);
-  Status add_segment(Pages pages, board::DmaAccess access) DATUM_REQUIRES(mutex_);
-  Status map_segment(Pages pages, board::DmaAccess access, Iova& iova);
+  Status add_segment(Pages pages, Wish wish) DATUM_REQUIRES(mutex_);
+  Status map_segment(Pages pages, Wish wish, Iova& iova);
   Status widen_access(std::uint64_t first, Segment& segment) DATUM_REQUIRES(mutex_);
-  Status map_for_writing(std::uint64_t first, std::uint64_t bytes, Iova& iova);
+  Status map_for_writing(std::uint64_t first, Segment& segment);
   void let_go(const std::vector<std::uint64_t>& firsts) noexcept DATUM_REQUIRES(mutex_);
 
   AddressSpace& space_;

@@ -5,12 +5,14 @@
 namespace datum {
 
 Result<std::shared_ptr<MemoryBacking>> SystemMemory::take(std::span<const std::unique_ptr<PinCache>> caches,
-                                                          void* memory, std::uint64_t bytes, bool read_only) {
+                                                          void* memory, std::uint64_t bytes,
+                                                          PageRights rights) {
   auto made = std::make_shared<SystemMemory>(memory);
   made->held_.reserve(caches.size());
   for (const std::unique_ptr<PinCache>& cache : caches) {
-    Result<std::uint64_t> token = read_only ? cache->pin_read_only(memory, bytes)
-                                            : cache->pin(memory, bytes, board::DmaAccess::read_write);
+    Result<std::uint64_t> token =
+        rights.writable ? cache->pin(memory, bytes, board::DmaAccess::read_write, rights.cache_policy)
+                        : cache->pin_read_only(memory, bytes, rights.cache_policy);
     if (!token.ok()) {
       return std::move(token).error();
     }

@@ -10,6 +10,7 @@
 #include <datum/base/result.hpp>
 
 #include "driver/memory/memory_backing.hpp"
+#include "driver/memory/page_rights.hpp"
 
 namespace datum {
 
@@ -22,7 +23,7 @@ class SystemMemory : public MemoryBacking {
   /// `memory` and `bytes` are whole pages. Errors are those of PinCache::pin and PinCache::pin_read_only;
   /// then nothing is pinned.
   static Result<std::shared_ptr<MemoryBacking>> take(std::span<const std::unique_ptr<PinCache>> caches,
-                                                     void* memory, std::uint64_t bytes, bool read_only);
+                                                     void* memory, std::uint64_t bytes, PageRights rights);
 
   explicit SystemMemory(void* memory) noexcept : MemoryBacking(memory) {}
 

@@ -99,8 +99,7 @@ class Context {
   Result<void*> allocate_device(Device& device, std::uint32_t ordinal, std::uint64_t bytes,
                                 std::uint64_t alignment, std::uint8_t cache_policy = 0);
   /// Reachable for all devices of the context at its own address.
-  Result<void*> allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device,
-                              std::uint8_t cache_policy = 0);
+  Result<void*> allocate_host(std::uint64_t bytes, std::uint64_t alignment, PageRights rights = {});
   /// Lives in host memory. `device` may be null.
   Result<void*> allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
                                 PageRights rights = {});
@@ -108,7 +107,7 @@ class Context {
   /// devices. `memory` and `bytes` > 0 are whole pages; the memory stays mapped until it is freed.
   /// invalid_argument: nothing is mapped there, or not with that access, or part of it is an allocation.
   /// out_of_host_memory: it cannot be pinned within the limits. not_available: see PinCache::pin_read_only.
-  Result<void*> import_system_memory(void* memory, std::uint64_t bytes, bool read_only_for_device);
+  Result<void*> import_system_memory(void* memory, std::uint64_t bytes, PageRights rights = {});
 
   /// invalid_argument: `pointer` is not the first byte of a live allocation of this context. Commands in
   /// flight may still use the memory: it goes to nobody else before the board has forgotten it.

@@ -210,10 +210,8 @@ Result<void*> Context::allocate_in_host(AllocationKind type, Device* device, std
   return publish(std::move(*backing), allocation, bytes);
 }
 
-Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignment, bool read_only_for_device,
-                                     std::uint8_t cache_policy) {
-  return allocate_in_host(AllocationKind::host, nullptr, bytes, alignment,
-                          {.writable = !read_only_for_device, .cache_policy = cache_policy});
+Result<void*> Context::allocate_host(std::uint64_t bytes, std::uint64_t alignment, PageRights rights) {
+  return allocate_in_host(AllocationKind::host, nullptr, bytes, alignment, rights);
 }
 
 Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std::uint64_t alignment,
@@ -221,7 +219,7 @@ Result<void*> Context::allocate_shared(Device* device, std::uint64_t bytes, std:
   return allocate_in_host(AllocationKind::shared, device, bytes, alignment, rights);
 }
 
-Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, bool read_only_for_device) {
+Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, PageRights rights) {
   const auto first = reinterpret_cast<std::uintptr_t>(memory);
   if (first + bytes < first || driver_.window().overlaps(first, bytes) || driver_.registry().find(first)) {
     return make_error(ErrorCode::invalid_argument,
@@ -229,15 +227,14 @@ Result<void*> Context::import_system_memory(void* memory, std::uint64_t bytes, b
                                   "this driver, or imported already",
                                   bytes, first));
   }
-  Result<std::shared_ptr<MemoryBacking>> backing =
-      with_second_chance([&] { return SystemMemory::take(pins_, memory, bytes, read_only_for_device); },
-                         [&] { drain_quarantines(); });
+  Result<std::shared_ptr<MemoryBacking>> backing = with_second_chance(
+      [&] { return SystemMemory::take(pins_, memory, bytes, rights); }, [&] { drain_quarantines(); });
   if (!backing.ok()) {
     return std::move(backing).error();
   }
   Allocation allocation;
   allocation.kind = AllocationKind::host_imported;
-  allocation.rights.writable = !read_only_for_device;
+  allocation.rights = rights;
   return publish(std::move(*backing), allocation, bytes);
 }
 

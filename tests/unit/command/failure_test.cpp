@@ -14,7 +14,7 @@ class FailureTest : public ModelBench {
  protected:
   void SetUp() override {
     ModelBench::SetUp();
-    read_only_ = context().allocate_host(4096, 0, true).value();
+    read_only_ = context().allocate_host(4096, 0, {.writable = false}).value();
     source_ = device_memory(4096);
   }
 

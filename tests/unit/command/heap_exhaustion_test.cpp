@@ -75,7 +75,7 @@ TEST_F(HeapExhaustionTest,
 
 TEST_F(HeapExhaustionTest, given_large_host_memory_when_an_allocation_fails_then_no_addresses_are_lost) {
   fail_each_allocation_of([&] {
-    const Scoped large(context(), context().allocate_host(5U << 20U, 0, false));
+    const Scoped large(context(), context().allocate_host(5U << 20U, 0));
     return large.memory().ok() ? Status{} : Status(large.memory().error());
   });
 }
@@ -83,7 +83,7 @@ TEST_F(HeapExhaustionTest, given_large_host_memory_when_an_allocation_fails_then
 TEST_F(HeapExhaustionTest,
        given_memory_to_be_shared_when_an_allocation_fails_then_it_is_freed_and_other_is_shared) {
   fail_each_allocation_of([&] {
-    const Scoped shared(context(), context().allocate_host(5000, 0, false));
+    const Scoped shared(context(), context().allocate_host(5000, 0));
     if (!shared.memory().ok()) {
       return Status(shared.memory().error());
     }

@@ -136,7 +136,7 @@ class ModelBench : public ::testing::Test {
 
   void* device_memory(std::size_t bytes) { return context().allocate_device(device(), 0, bytes, 0).value(); }
 
-  void* host_memory(std::size_t bytes) { return context().allocate_host(bytes, 0, false).value(); }
+  void* host_memory(std::size_t bytes) { return context().allocate_host(bytes, 0).value(); }
 
   static CopyCommand copy(void* to, const void* from, std::size_t bytes) {
     CopyCommand command;

@@ -13,14 +13,13 @@
 #include "driver/memory/pin_cache.hpp"
 #include "tests/fakes/held_function.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 #include "tests/unit/memory/table_walk.hpp"
 
 namespace datum {
 namespace {
 
 using board::DmaAccess;
-
-constexpr std::uint64_t page = 4096;
 
 class PinCacheTest : public ::testing::Test {
  protected:
@@ -94,6 +93,17 @@ TEST_F(PinCacheTest,
   pins_.unpin(source);
   EXPECT_TRUE(reachable(memory.data()));
   EXPECT_TRUE(reachable(memory.data() + page));
+}
+
+TEST_F(PinCacheTest, given_a_bias_when_the_pages_are_pinned_for_writing_too_then_their_leaf_keeps_it) {
+  const Mapping memory = make_memory(1);
+  ASSERT_TRUE(pins_.pin(memory.data(), page, DmaAccess::read, 4).ok());
+  ASSERT_TRUE(pins_.pin(memory.data(), page, DmaAccess::write).ok());
+  ASSERT_TRUE(reachable(memory.data()));
+  const auto leaf =
+      test::find_leaf(*board_, space_->number(), reinterpret_cast<std::uintptr_t>(memory.data()));
+  EXPECT_TRUE(leaf->entry.writable());
+  EXPECT_EQ(leaf->entry.cache_policy(), 4U);
 }
 
 TEST_F(PinCacheTest, given_nothing_is_mapped_there_then_pinning_is_refused_and_leaves_nothing_behind) {

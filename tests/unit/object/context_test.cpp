@@ -11,12 +11,11 @@
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 #include "tests/unit/memory/table_walk.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 class ContextTest : public ::testing::Test {
  protected:
@@ -147,7 +146,7 @@ TEST_F(
 
 TEST_F(ContextTest, given_host_memory_then_host_and_board_share_it_at_one_address) {
   const auto context = make_context();
-  auto* pointer = static_cast<std::byte*>(*context->allocate_host(100'000, 0, false));
+  auto* pointer = static_cast<std::byte*>(*context->allocate_host(100'000, 0));
   std::memset(pointer, 0x77, 100'000);
   EXPECT_TRUE(translate(*context, pointer).has_value());
   EXPECT_TRUE(translate(*context, pointer + 99'999).has_value());
@@ -156,7 +155,7 @@ TEST_F(ContextTest, given_host_memory_then_host_and_board_share_it_at_one_addres
 
 TEST_F(ContextOfTwoBoards, given_host_memory_then_every_board_of_the_context_reaches_it) {
   const auto context = make_context();
-  void* pointer = *context->allocate_host(3 * mib, 0, false);
+  void* pointer = *context->allocate_host(3 * mib, 0);
   EXPECT_TRUE(translate(*context, pointer, 0).has_value());
   EXPECT_TRUE(translate(*context, pointer, 1).has_value());
   EXPECT_TRUE(context->free(pointer).ok());
@@ -202,7 +201,7 @@ TEST_F(ContextTest, given_pointers_then_find_knows_those_of_its_context_by_their
 TEST_F(ContextTest, given_pointers_that_are_not_its_own_when_freeing_then_they_are_refused) {
   const auto context = make_context();
   const auto other = make_context();
-  auto* pointer = static_cast<std::byte*>(*context->allocate_host(8192, 0, false));
+  auto* pointer = static_cast<std::byte*>(*context->allocate_host(8192, 0));
   int local = 0;
   EXPECT_EQ(context->free(pointer + 4096).error().code, ErrorCode::invalid_argument);
   EXPECT_EQ(context->free(&local).error().code, ErrorCode::invalid_argument);
@@ -240,7 +239,7 @@ TEST_F(ContextTest, given_a_context_ends_with_live_allocations_then_all_memory_i
   {
     const auto context = make_context();
     void* pointer = *context->allocate_device(device(), 0, 3 * mib, 0);
-    ASSERT_TRUE(context->allocate_host(5 * mib, 0, false).ok());
+    ASSERT_TRUE(context->allocate_host(5 * mib, 0).ok());
     ASSERT_TRUE(context->allocate_shared(&device(), 4096, 0).ok());
     ASSERT_TRUE(translate(*context, pointer).has_value());
   }
@@ -327,7 +326,7 @@ TEST_F(ContextTest, given_threads_that_allocate_and_free_then_nothing_is_lost) {
       for (unsigned step = 0; step < 500; ++step) {
         Result<void*> pointer = step % 2 == 0
                                     ? context->allocate_device(device(), 0, 4096 * (1 + step % 5), 0)
-                                    : context->allocate_host(4096 * (1 + thread), 0, false);
+                                    : context->allocate_host(4096 * (1 + thread), 0);
         ASSERT_TRUE(pointer.ok()) << pointer.error().message;
         live.push_back(*pointer);
         if (step % 50 == 0) {
@@ -355,7 +354,7 @@ TEST_F(ContextTest, given_a_bias_when_allocated_then_every_leaf_carries_it) {
   const auto context = make_context();
   for (std::uint8_t policy = 0; policy < 8; ++policy) {
     void* const pointers[] = {*context->allocate_device(device(), 0, 3 * mib, 0, policy),
-                              *context->allocate_host(5000, 0, false, policy),
+                              *context->allocate_host(5000, 0, {.cache_policy = policy}),
                               *context->allocate_shared(&device(), 5000, 0, {.cache_policy = policy})};
     ASSERT_TRUE(context->space(device()).commit().ok());
     for (void* pointer : pointers) {
@@ -390,13 +389,12 @@ TEST_F(ContextOfTwoBoards,
        given_memory_of_the_process_when_imported_then_every_board_reaches_it_until_it_is_freed) {
   const auto context = make_context();
   alignas(4096) static std::byte memory[3 * 4096];
-  void* pointer = *context->import_system_memory(memory, sizeof(memory), false);
+  void* pointer = *context->import_system_memory(memory, sizeof(memory));
   EXPECT_EQ(pointer, memory);
   for (unsigned board = 0; board < 2; ++board) {
     EXPECT_TRUE(translate(*context, memory + 8192, board).has_value());
   }
-  EXPECT_EQ(context->import_system_memory(memory + 4096, 4096, false).error().code,
-            ErrorCode::invalid_argument);
+  EXPECT_EQ(context->import_system_memory(memory + 4096, 4096).error().code, ErrorCode::invalid_argument);
   ASSERT_TRUE(context->free(pointer).ok());
   for (unsigned board = 0; board < 2; ++board) {
     EXPECT_FALSE(translate(*context, memory + 8192, board).has_value());
@@ -407,7 +405,7 @@ TEST_F(ContextTest, given_imports_left_in_a_context_when_it_ends_then_they_go_wi
   alignas(4096) static std::byte memory[4096];
   for (int round = 0; round < 3; ++round) {
     const auto context = make_context();
-    EXPECT_TRUE(context->import_system_memory(memory, sizeof(memory), round == 1).ok());
+    EXPECT_TRUE(context->import_system_memory(memory, sizeof(memory), {.writable = round != 1}).ok());
   }
 }
 

@@ -14,11 +14,11 @@
 #include "driver/object/driver.hpp"
 #include "tests/fakes/memfd_dma_bufs.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::uint64_t page = small_page_bytes;
 constexpr ExternalTypes as_dma_buf{.dma_buf = true};
 
 class DmaBufMemory : public ::testing::Test {
@@ -55,7 +55,7 @@ TEST_F(DmaBufMemory, given_a_kernel_that_makes_them_or_not_then_the_device_says_
 }
 
 TEST_F(DmaBufMemory, given_host_memory_exported_and_imported_then_both_pointers_are_the_same_bytes) {
-  void* const made = *context_->make_exportable(context_->allocate_host(5000, 0, false), as_dma_buf);
+  void* const made = *context_->make_exportable(context_->allocate_host(5000, 0), as_dma_buf);
   std::memcpy(made, "first", 5);
   void* const taken = *context_->import_external(nullptr, descriptor_of(made), as_dma_buf, 5000, 0);
   EXPECT_EQ(0, std::memcmp(taken, "first", 5));
@@ -113,7 +113,7 @@ TEST_F(DmaBufMemory, given_descriptors_that_are_no_dma_bufs_then_they_are_refuse
     const Result<void*> refused = context_->import_external(&device(), fd, as_dma_buf, page, 0);
     EXPECT_EQ(ErrorCode::invalid_argument, refused.error().code) << fd;
   }
-  void* const made = *context_->make_exportable(context_->allocate_host(page, 0, false), as_dma_buf);
+  void* const made = *context_->make_exportable(context_->allocate_host(page, 0), as_dma_buf);
   EXPECT_EQ(ErrorCode::invalid_argument,
             context_->import_external(nullptr, descriptor_of(made), as_dma_buf, page + 1, 0).error().code)
       << "it is too small";

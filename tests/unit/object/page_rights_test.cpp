@@ -11,12 +11,12 @@
 #include "driver/object/device.hpp"
 #include "driver/object/driver.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 #include "tests/unit/memory/table_walk.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::uint64_t mib = 1ULL << 20U;
 constexpr PageRights all_rights[] = {{true, 0}, {true, 1}, {true, 2}, {true, 4}, {false, 0}, {false, 2}};
 
 class PageRightsTest : public ::testing::Test {
@@ -63,7 +63,7 @@ class PageRightsTest : public ::testing::Test {
 TEST_F(PageRightsTest, given_host_memory_when_it_is_exported_then_its_leaves_stay_what_they_were) {
   for (const PageRights rights : all_rights) {
     for (const std::uint64_t bytes : {std::uint64_t{5000}, 3 * mib}) {
-      void* const pointer = *context_->allocate_host(bytes, 0, !rights.writable, rights.cache_policy);
+      void* const pointer = *context_->allocate_host(bytes, 0, rights);
       expect_everywhere(pointer, rights);
       ASSERT_TRUE(context_->export_allocation(pointer).ok());
       expect_everywhere(pointer, rights);
@@ -80,9 +80,19 @@ TEST_F(PageRightsTest, given_shared_memory_then_its_leaves_are_what_was_asked_fo
   }
 }
 
+TEST_F(PageRightsTest, given_system_memory_when_imported_then_its_leaves_are_what_was_asked_for) {
+  alignas(4096) static std::byte memory[3 * 4096];
+  for (const PageRights rights : all_rights) {
+    void* const pointer = *context_->import_system_memory(memory, sizeof(memory), rights);
+    EXPECT_EQ(pointer, memory);
+    expect_everywhere(memory + 2 * 4096, rights);
+    EXPECT_TRUE(context_->free(pointer).ok());
+  }
+}
+
 TEST_F(PageRightsTest, given_a_handle_when_opened_then_the_exporters_rights_come_with_it) {
   for (const PageRights rights : all_rights) {
-    void* const made = *context_->allocate_host(5000, 0, !rights.writable, rights.cache_policy);
+    void* const made = *context_->allocate_host(5000, 0, rights);
     void* const opened = *open(*context_->export_allocation(made));
     expect_everywhere(opened, rights);
     EXPECT_TRUE(context_->close_imported(opened).ok());
@@ -110,7 +120,7 @@ TEST_F(PageRightsTest,
 }
 
 TEST_F(PageRightsTest, given_only_a_descriptor_when_opened_then_the_rights_are_the_usual_ones) {
-  void* const made = *context_->allocate_host(5000, 0, true, 2);
+  void* const made = *context_->allocate_host(5000, 0, {.writable = false, .cache_policy = 2});
   const IpcHandle handle = *decode_ipc_handle(*context_->export_allocation(made));
   void* const opened = *open(encode({handle.fd, std::nullopt}));
   expect_everywhere(opened, PageRights{});
@@ -120,7 +130,8 @@ TEST_F(PageRightsTest, given_only_a_descriptor_when_opened_then_the_rights_are_t
 
 TEST_F(PageRightsTest, given_external_memory_when_imported_then_the_rights_are_those_of_the_importer) {
   constexpr ExternalTypes opaque{.opaque = true};
-  void* const made = *context_->make_exportable(context_->allocate_host(5000, 0, false, 1), opaque);
+  void* const made =
+      *context_->make_exportable(context_->allocate_host(5000, 0, {.cache_policy = 1}), opaque);
   const int fd = *driver_->exports().descriptor(context_->find(made)->id, ExternalType::opaque);
   for (const PageRights rights : all_rights) {
     void* const taken = *context_->import_external(nullptr, fd, opaque, 5000, 0, rights);

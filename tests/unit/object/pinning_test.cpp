@@ -55,7 +55,7 @@ TEST_F(WithoutPinning, given_what_is_no_memory_when_a_command_wants_it_then_that
 }
 
 TEST_F(WithoutPinning, given_memory_of_the_drivers_own_when_a_command_wants_it_then_it_is_reachable) {
-  void* own = *context_->allocate_host(4096, 0, false);
+  void* own = *context_->allocate_host(4096, 0);
   EXPECT_TRUE(context_->make_accessible(device(), own, 4096, board::DmaAccess::write).ok());
   EXPECT_TRUE(reachable(own));
   EXPECT_TRUE(context_->free(own).ok());

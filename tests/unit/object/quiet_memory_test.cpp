@@ -9,11 +9,10 @@
 #include "driver/object/driver.hpp"
 #include "sim/backend.hpp"
 #include "tests/fakes/trace_function.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 class QuietMemory : public ::testing::Test {
  protected:
@@ -41,7 +40,7 @@ class QuietMemory : public ::testing::Test {
         }
       }
       if (bytes < mib) {
-        pointers.push_back(*context_->allocate_host(bytes, 0, false));
+        pointers.push_back(*context_->allocate_host(bytes, 0));
         pointers.push_back(*context_->allocate_shared(&device(), bytes, 0));
       }
     }

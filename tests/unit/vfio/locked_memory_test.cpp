@@ -55,7 +55,7 @@ class LockedMemory : public ::testing::TestWithParam<const char*> {
   std::vector<void*> use_up(std::uint64_t bytes, Error& refusal) {
     std::vector<void*> blocks;
     for (;;) {
-      Result<void*> block = context_->allocate_host(bytes, 0, false);
+      Result<void*> block = context_->allocate_host(bytes, 0);
       if (!block.ok()) {
         refusal = block.error();
         return blocks;
@@ -74,7 +74,7 @@ class LockedMemory : public ::testing::TestWithParam<const char*> {
   /// Memory of both kinds is to be had, and the board takes what it is told.
   void expect_usable() {
     for (const Result<void*>& made :
-         {context_->allocate_device(device(), 0, 4096, 0), context_->allocate_host(4096, 0, false)}) {
+         {context_->allocate_device(device(), 0, 4096, 0), context_->allocate_host(4096, 0)}) {
       ASSERT_TRUE(made.ok()) << made.error().message;
       EXPECT_TRUE(device().drain_quarantine().ok());
       EXPECT_TRUE(context_->free(*made).ok());
@@ -115,10 +115,10 @@ TEST_P(LockedMemory, given_one_block_freed_or_the_limit_raised_then_there_is_roo
   Error refusal;
   std::vector<void*> blocks = use_up(3 * mib, refusal);
   ASSERT_TRUE(context_->free(blocks.back()).ok());
-  blocks.back() = *context_->allocate_host(3 * mib, 0, false);
-  EXPECT_FALSE(context_->allocate_host(3 * mib, 0, false).ok());
+  blocks.back() = *context_->allocate_host(3 * mib, 0);
+  EXPECT_FALSE(context_->allocate_host(3 * mib, 0).ok());
   kernel_.machine.traits.memlock_bytes = 2 * limit_bytes;
-  const Result<void*> more = context_->allocate_host(3 * mib, 0, false);
+  const Result<void*> more = context_->allocate_host(3 * mib, 0);
   EXPECT_TRUE(more.ok()) << "the cure that was named helps: " << more.error().message;
 }
 
@@ -134,7 +134,7 @@ TEST_P(LockedMemory, given_all_of_it_used_then_every_other_way_to_lock_memory_is
   const std::uint64_t bytes = 8 * mib;
   const Mapping memory(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                        bytes);
-  const Result<void*> imported = context_->import_system_memory(memory.data(), bytes, false);
+  const Result<void*> imported = context_->import_system_memory(memory.data(), bytes);
   ASSERT_FALSE(imported.ok());
   expect_names(imported.error(), bytes);
   const Result<Pin> pinned =
@@ -142,7 +142,7 @@ TEST_P(LockedMemory, given_all_of_it_used_then_every_other_way_to_lock_memory_is
   ASSERT_FALSE(pinned.ok()) << "a copy stages such memory then";
   EXPECT_EQ(ErrorCode::out_of_host_memory, pinned.error().code);
   free(blocks);
-  EXPECT_TRUE(context_->import_system_memory(memory.data(), bytes, false).ok());
+  EXPECT_TRUE(context_->import_system_memory(memory.data(), bytes).ok());
   EXPECT_TRUE(context_->free(memory.data()).ok());
 }
 
@@ -151,7 +151,7 @@ TEST_P(LockedMemory,
   kernel_.machine.traits.memlock_bytes = 1ULL << 40U;
   const auto calls_for = [&](std::uint64_t bytes) {
     const unsigned before = kernel_.calls();
-    const Result<void*> block = context_->allocate_host(bytes, 0, false);
+    const Result<void*> block = context_->allocate_host(bytes, 0);
     EXPECT_TRUE(block.ok()) << block.error().message;
     const unsigned calls = kernel_.calls() - before;
     free({*block});
