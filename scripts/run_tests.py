@@ -16,7 +16,7 @@ import threading
 import time
 from pathlib import Path
 
-from stage_table import MODE_STAGES, TEST_BUDGETS, Stage, format_table, read_stages
+from stage_table import LEFT_OUT, MODE_STAGES, TEST_BUDGETS, Stage, format_table, read_stages
 
 HEARTBEAT_S = 15
 STARTED = re.compile(r"^\s*Start\s+(\d+): (.*)$")
@@ -53,8 +53,8 @@ def stage_of(test: dict, builds: dict[str, Path]) -> str | None:
     return next((label for label in labels if label in TEST_BUDGETS), None)
 
 
-def list_tests(folder: Path, builds: dict[str, Path]) -> dict[int, tuple[str | None, bool]]:
-    """ctest's number of each test -> its stage, and whether only --all runs it."""
+def list_tests(folder: Path, builds: dict[str, Path]) -> dict[int, tuple[str | None, set[str]]]:
+    """ctest's number of each test -> its stage and its labels."""
     answer = subprocess.run(
         ["ctest", "--test-dir", str(folder), "--show-only=json-v1"], capture_output=True, text=True, check=False
     )
@@ -63,7 +63,7 @@ def list_tests(folder: Path, builds: dict[str, Path]) -> dict[int, tuple[str | N
     tests = {}
     for number, test in enumerate(json.loads(answer.stdout)["tests"], start=1):
         properties = {entry["name"]: entry["value"] for entry in test.get("properties", [])}
-        tests[number] = (stage_of(test, builds), "long" in properties.get("LABELS", []))
+        tests[number] = (stage_of(test, builds), set(properties.get("LABELS", [])))
     return tests
 
 
@@ -147,8 +147,8 @@ def main() -> int:
     wanted = [name for name in MODE_STAGES[arguments.mode] if name not in arguments.leave_out]
     selected = {
         number: stage
-        for number, (stage, is_long) in list_tests(arguments.folder, builds).items()
-        if stage in wanted and (arguments.mode == "all" or not is_long)
+        for number, (stage, labels) in list_tests(arguments.folder, builds).items()
+        if stage in wanted and not labels & LEFT_OUT[arguments.mode]
     }
     run = Run(selected)
     status = 1

@@ -27,6 +27,9 @@ MODE_STAGES = {
     "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "asan", "tsan", "fuzz"],
 }
 
+# Labels of tests that a mode does not run, whatever their stage.
+LEFT_OUT = {"quick": {"gate", "long"}, "newcomer": {"gate", "long"}, "ci": {"long"}, "all": set()}
+
 
 @dataclass
 class Stage:

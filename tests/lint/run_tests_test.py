@@ -93,6 +93,13 @@ class RunTests(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertEqual(self.row(output, "unit")[1], "2")
 
+    def test_given_tests_of_the_gate_when_a_newcomer_runs_then_they_are_left_out(self) -> None:
+        stages = ["unit", "contract", "api", "parity", "vm"]
+        self.given_build("dev", *((label, "/bin/true", label) for label in stages), ("whole", "/bin/false", "vm;gate"))
+        status, output = self.run_mode("newcomer")
+        self.assertEqual(status, 0, output)
+        self.assertEqual(self.row(output, "vm")[1], "1")
+
     def test_given_a_sanitized_build_when_its_tests_carry_labels_then_they_count_for_its_own_stage(self) -> None:
         labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint"]
         self.given_build("dev", *((label, "/bin/true", label) for label in labels))
