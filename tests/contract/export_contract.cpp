@@ -1,13 +1,12 @@
 // The board's memory as a descriptor.
 
-#include <filesystem>
-#include <iterator>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
 
 #include "tests/contract/contract_board.hpp"
 #include "tests/support/pattern.hpp"
+#include "tests/support/process_resources.hpp"
 
 namespace datum::test {
 
@@ -124,11 +123,7 @@ TEST_P(ExportContract, after_its_end_board_and_holders_go_separate_ways) {
 }
 
 TEST_P(ExportContract, exports_leave_no_descriptor_behind) {
-  const auto open_descriptors = [] {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
-                         std::filesystem::directory_iterator{});
-  };
-  const auto before = open_descriptors();
+  const std::size_t before = open_descriptors();
   for (int round = 0; round < 100; ++round) {
     ASSERT_TRUE(function().export_memory(ranges_, "datum:contract"));
     ASSERT_TRUE(function().end_export(ranges_));

@@ -1,29 +1,14 @@
 #include "tests/support/process_resources.hpp"
 
-#include <dirent.h>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 
 namespace datum::test {
 namespace {
-
-std::size_t entries(const char* folder) {
-  DIR* directory = ::opendir(folder);
-  if (directory == nullptr) {
-    return 0;
-  }
-  std::size_t count = 0;
-  while (const dirent* entry = ::readdir(directory)) {
-    if (entry->d_name[0] != '.') {
-      ++count;
-    }
-  }
-  ::closedir(directory);
-  return count;
-}
 
 /// Whether a task is on its way out, by the flags of proc(5), stat: pthread_join returns before the kernel
 /// takes the task out of its list.
@@ -46,7 +31,15 @@ bool ends(const std::filesystem::path& stat) {
 
 }  // namespace
 
-std::size_t open_descriptors() { return entries("/proc/self/fd") - 1; }  // one of them is the folder itself
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string what = std::filesystem::read_symlink(entry.path(), gone).string();
+    count += gone || what.starts_with("/proc/") ? 0 : 1;
+  }
+  return count;
+}
 
 std::size_t thread_count() {
   std::size_t count = 0;

@@ -7,6 +7,8 @@
 
 namespace datum::test {
 
+/// But for files of /proc, which service threads of the driver open for a moment to see whether the
+/// application lives.
 [[nodiscard]] std::size_t open_descriptors();
 [[nodiscard]] std::size_t memory_mappings();
 /// Of files of anonymous memory (memfd_create) whose names begin like that.

@@ -1,8 +1,6 @@
 // Interrupts that are switched on and off again and again.
-#include <filesystem>
-#include <iterator>
-
 #include "tests/support/board_driver.hpp"
+#include "tests/support/process_resources.hpp"
 #include "tests/vm/guest/guest_test.hpp"
 #include "vfio_backend/backend.hpp"
 
@@ -11,10 +9,6 @@ namespace {
 
 class InterruptCycles : public ThroughEither {
  protected:
-  static std::ptrdiff_t open_descriptors() {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-  }
-
   /// Opens the card, lets it raise a vector, and closes it.
   void raise_one() {
     auto opened = vfio::backend().open("vfio:" + card_ + forced());
