@@ -27,10 +27,14 @@ function(datum_list_compiled_targets result folder)
   set(${result} "${found}" PARENT_SCOPE)
 endfunction()
 
-# A compiler takes a precompiled header only under the flags that it was made with: those of this folder, once for libraries
-# (-fPIC) and once for programs (-fPIE), and with the macros that GoogleTest's package defines or without.
+# A compiler takes a precompiled header only under the flags that it was made with. So programs are compiled as libraries are (-fPIC),
+# and one header serves both.
+if(DATUM_PRECOMPILED_HEADERS)
+  set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+endif()
+
+# One header for those with the macros that GoogleTest's package defines, and one for those without.
 function(datum_precompile_headers_for target name)
-  get_target_property(type ${target} TYPE)
   get_target_property(libraries ${target} LINK_LIBRARIES)
   set(provider "datum_precompiled_${name}")
   set(linked datum_base level_zero_headers datum_warnings)
@@ -40,9 +44,6 @@ function(datum_precompile_headers_for target name)
     list(APPEND linked GTest::gtest)
     list(APPEND headers ${datum_headers_of_tests})
   endif()
-  if(type STREQUAL "EXECUTABLE")
-    string(APPEND provider "_program")
-  endif()
   if(NOT TARGET ${provider})
     set(source "${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT "// The precompiled header is all there is.\n")
@@ -51,8 +52,7 @@ function(datum_precompile_headers_for target name)
     target_precompile_headers(${provider} PRIVATE ${headers})
     target_compile_options(${provider} PRIVATE
       # ccache compares contents, and a time inside would be a difference.
-      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>"
-      $<$<STREQUAL:${type},EXECUTABLE>:-fPIE>)
+      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
   target_precompile_headers(${target} REUSE_FROM ${provider})
 endfunction()

@@ -12,11 +12,10 @@
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/host_pool.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 class ControlGroup : public ::testing::Test {
  protected:

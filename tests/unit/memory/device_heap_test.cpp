@@ -4,11 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "driver/memory/device_heap.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 DeviceHeap::Options options_of(std::uint64_t bytes, std::uint64_t fixed_bytes,
                                std::uint64_t reserve_bytes = 0) {

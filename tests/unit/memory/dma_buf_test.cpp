@@ -12,11 +12,10 @@
 #include "driver/memory/dma_buf.hpp"
 #include "driver/memory/exported_memory.hpp"
 #include "tests/fakes/memfd_dma_bufs.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t page = small_page_bytes;
 
 UniqueFd file_of(std::uint64_t bytes, int seals = F_SEAL_SHRINK) {
   UniqueFd file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -13,11 +13,10 @@
 #include "driver/memory/host_memory.hpp"
 #include "tests/fakes/held_function.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 class HostMemory : public ::testing::Test {
  protected:

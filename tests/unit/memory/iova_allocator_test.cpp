@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "driver/memory/iova_allocator.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 TEST(IovaAllocator, given_the_ranges_of_a_39_bit_iommu_then_addresses_lie_in_them_and_are_never_0) {
   const std::vector<board::IovaRange> ranges{{Iova{0}, Iova{0xfedfffff}},

@@ -17,11 +17,10 @@
 #include "driver/memory/exported_memory.hpp"
 #include "driver/memory/ipc_broker.hpp"
 #include "driver/memory/open_shared_file.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t page = small_page_bytes;
 
 class IpcBrokerTest : public ::testing::Test {
  protected:

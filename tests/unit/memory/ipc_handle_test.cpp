@@ -11,11 +11,10 @@
 
 #include "driver/memory/ipc_handle.hpp"
 #include "driver/memory/open_shared_file.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t page = small_page_bytes;
 
 struct SharedFile {
   UniqueFd fd;

@@ -15,14 +15,14 @@
 #include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/moved_pages.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::size_t page = small_page_bytes;
 constexpr std::size_t pages_bytes = 64 * page;
 
-UniqueFd make_file(std::size_t bytes) {
+UniqueFd make_writable_file(std::size_t bytes) {
   UniqueFd file(::memfd_create("test", MFD_CLOEXEC));
   EXPECT_EQ(::ftruncate(file.get(), static_cast<off_t>(bytes)), 0);
   return file;
@@ -37,10 +37,10 @@ std::byte* map_file(int file, std::size_t bytes) {
 class Moving : public ::testing::TestWithParam<WriteHold> {
  protected:
   Moving()
-      : arena_file_(make_file(3 * pages_bytes)),
+      : arena_file_(make_writable_file(3 * pages_bytes)),
         arena_(map_file(arena_file_.get(), 3 * pages_bytes)),
         pages_(arena_ + pages_bytes, pages_bytes),
-        file_(make_file(pages_bytes)),
+        file_(make_writable_file(pages_bytes)),
         view_(map_file(file_.get(), pages_bytes)) {}
 
   ~Moving() override {
@@ -156,7 +156,7 @@ TEST_P(Moving, given_threads_that_write_then_no_write_is_lost) {
   std::vector<UniqueFd> files;
   std::vector<std::unique_ptr<MovedPages>> moves;
   for (int time = 0; time < 20; ++time) {
-    files.push_back(make_file(pages_bytes));
+    files.push_back(make_writable_file(pages_bytes));
     Result<std::unique_ptr<MovedPages>> moved = MovedPages::move(pages_, files.back().get(), GetParam());
     EXPECT_TRUE(moved.ok());
     (*moved)->take_over_late_writes();
@@ -184,7 +184,7 @@ class MovingWithHold : public Moving {
     });
     bool held = true;
     for (int time = 0; time < 50 && held; ++time) {
-      files_.push_back(make_file(pages_bytes));
+      files_.push_back(make_writable_file(pages_bytes));
       Result<std::unique_ptr<MovedPages>> moved = MovedPages::move(pages_, files_.back().get(), GetParam());
       EXPECT_TRUE(moved.ok());
       (*moved)->take_over_late_writes();

@@ -6,12 +6,12 @@
 
 #include "driver/memory/device_heap.hpp"
 #include "driver/memory/page_tables.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::uint64_t mib = 1ULL << 20U;
-constexpr std::uint64_t va = 0x5500'0000'0000;
+constexpr std::uint64_t table_va = 0x5500'0000'0000;
 
 /// Device memory as the written entries left it, and a walk over it as the board contract describes it.
 class TableMemory {
@@ -76,12 +76,12 @@ std::uint64_t leaf(std::uint64_t address) {
 
 TEST(PageTables, given_a_mapped_page_when_committed_then_the_board_finds_it_and_not_its_neighbours) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
-  EXPECT_EQ(t.translate(va), 0U);
+  ASSERT_TRUE(t.tables->set(table_va, 4096, leaf(0x123000)).ok());
+  EXPECT_EQ(t.translate(table_va), 0U);
   t.commit();
-  EXPECT_EQ(t.translate(va + 5), 0x123005U);
-  EXPECT_EQ(t.translate(va + 4096), 0U);
-  EXPECT_EQ(t.translate(va - 1), 0U);
+  EXPECT_EQ(t.translate(table_va + 5), 0x123005U);
+  EXPECT_EQ(t.translate(table_va + 4096), 0U);
+  EXPECT_EQ(t.translate(table_va - 1), 0U);
 }
 
 TEST(PageTables, given_a_range_that_alignment_lets_be_large_then_few_tables_are_used) {
@@ -96,50 +96,50 @@ TEST(PageTables, given_a_range_that_alignment_lets_be_large_then_few_tables_are_
 TEST(PageTables, given_ranges_of_mixed_alignment_then_every_byte_translates_linearly) {
   Tables t;
   const std::uint64_t bytes = 5 * mib + 3 * 4096;
-  ASSERT_TRUE(t.tables->set(va + mib, bytes, leaf(4 * mib + 4096)).ok());
+  ASSERT_TRUE(t.tables->set(table_va + mib, bytes, leaf(4 * mib + 4096)).ok());
   t.commit();
   for (std::uint64_t offset = 0; offset < bytes; offset += 4096) {
-    ASSERT_EQ(t.translate(va + mib + offset), 4 * mib + 4096 + offset);
+    ASSERT_EQ(t.translate(table_va + mib + offset), 4 * mib + 4096 + offset);
   }
-  EXPECT_EQ(t.translate(va + mib + bytes), 0U);
+  EXPECT_EQ(t.translate(table_va + mib + bytes), 0U);
 }
 
 TEST(PageTables, given_a_mapping_that_was_never_committed_when_cleared_then_the_board_cannot_have_seen_it) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 8192, leaf(0x123000)).ok());
-  EXPECT_FALSE(t.tables->clear(va, 8192));
+  ASSERT_TRUE(t.tables->set(table_va, 8192, leaf(0x123000)).ok());
+  EXPECT_FALSE(t.tables->clear(table_va, 8192));
   t.commit();
-  EXPECT_EQ(t.translate(va), 0U);
+  EXPECT_EQ(t.translate(table_va), 0U);
 }
 
 TEST(PageTables,
      given_a_committed_mapping_when_cleared_then_the_board_may_have_seen_it_and_loses_it_at_the_next_commit) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 8192, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 8192, leaf(0x123000)).ok());
   t.commit();
-  EXPECT_TRUE(t.tables->clear(va, 8192));
+  EXPECT_TRUE(t.tables->clear(table_va, 8192));
   t.commit();
-  EXPECT_EQ(t.translate(va), 0U);
-  EXPECT_EQ(t.translate(va + 4096), 0U);
+  EXPECT_EQ(t.translate(table_va), 0U);
+  EXPECT_EQ(t.translate(table_va + 4096), 0U);
 }
 
 TEST(PageTables,
      given_small_pages_were_unmapped_when_a_large_page_takes_their_place_then_their_table_goes_out_of_use) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4096, leaf(0x123000)).ok());
   t.commit();
-  ASSERT_TRUE(t.tables->clear(va, 4096));
-  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  ASSERT_TRUE(t.tables->clear(table_va, 4096));
+  ASSERT_TRUE(t.tables->set(table_va, 2 * mib, leaf(4 * mib)).ok());
   EXPECT_EQ(t.give_back_unused(), 1U);
   t.commit();
-  EXPECT_EQ(t.translate(va + mib), 5 * mib);
+  EXPECT_EQ(t.translate(table_va + mib), 5 * mib);
 }
 
 TEST(PageTables, given_nothing_changed_then_there_is_nothing_to_write) {
   Tables t;
   t.commit();
   EXPECT_TRUE(t.tables->take_changes().pieces.empty());
-  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4096, leaf(0x123000)).ok());
   const TableWrites writes = t.tables->take_changes();
   EXPECT_EQ(writes.pieces.size(), 4U);
   EXPECT_TRUE(t.tables->take_changes().pieces.empty());
@@ -150,7 +150,7 @@ TEST(PageTables, given_nothing_changed_then_there_is_nothing_to_write) {
 TEST(PageTables, given_changes_then_a_table_is_written_before_the_entry_that_leads_to_it) {
   Tables t;
   t.commit();
-  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4096, leaf(0x123000)).ok());
   const TableWrites writes = t.tables->take_changes();
   EXPECT_EQ(writes.pieces.back().at.offset_bytes & ~4095ULL, t.tables->root().offset_bytes);
 }
@@ -160,17 +160,17 @@ TEST(PageTables, given_no_memory_for_tables_when_mapping_then_it_is_refused_and_
   auto tables = std::move(*PageTables::create(heap));
   while (heap.allocate_table().ok()) {
   }
-  const Status mapped = tables->set(va, 4096, leaf(0x123000));
+  const Status mapped = tables->set(table_va, 4096, leaf(0x123000));
   ASSERT_FALSE(mapped.ok());
   EXPECT_EQ(mapped.error().code, ErrorCode::out_of_device_memory);
-  EXPECT_FALSE(tables->clear(va, 4096));
+  EXPECT_FALSE(tables->clear(table_va, 4096));
 }
 
 TEST(PageTables, given_the_tables_end_then_their_pages_are_free_again) {
   DeviceHeap heap({0, 64 * mib, 16 * mib, true, 0});
   {
     auto tables = std::move(*PageTables::create(heap));
-    ASSERT_TRUE(tables->set(va, 5 * mib, leaf(4096)).ok());
+    ASSERT_TRUE(tables->set(table_va, 5 * mib, leaf(4096)).ok());
     EXPECT_LT(heap.free_bytes(), 64 * mib);
   }
   EXPECT_EQ(heap.free_bytes(), 64 * mib);
@@ -178,17 +178,17 @@ TEST(PageTables, given_the_tables_end_then_their_pages_are_free_again) {
 
 TEST(PageTables, given_a_large_page_when_split_then_every_byte_leads_where_it_did_and_a_part_can_be_cleared) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 2 * mib, leaf(4 * mib)).ok());
   t.commit();
-  ASSERT_TRUE(t.tables->split(va + 4096).ok());
+  ASSERT_TRUE(t.tables->split(table_va + 4096).ok());
   t.commit();
   for (std::uint64_t offset = 0; offset < 2 * mib; offset += 4096) {
-    ASSERT_EQ(t.translate(va + offset), 4 * mib + offset);
+    ASSERT_EQ(t.translate(table_va + offset), 4 * mib + offset);
   }
-  EXPECT_TRUE(t.tables->clear(va, 4096)) << "the board had seen it as part of the large page";
+  EXPECT_TRUE(t.tables->clear(table_va, 4096)) << "the board had seen it as part of the large page";
   t.commit();
-  EXPECT_EQ(t.translate(va), 0U);
-  EXPECT_EQ(t.translate(va + 4096), 4 * mib + 4096);
+  EXPECT_EQ(t.translate(table_va), 0U);
+  EXPECT_EQ(t.translate(table_va + 4096), 4 * mib + 4096);
 }
 
 TEST(PageTables, given_a_huge_page_when_split_inside_a_small_one_then_each_level_gets_a_table) {
@@ -210,57 +210,57 @@ TEST(PageTables, given_a_huge_page_when_split_inside_a_small_one_then_each_level
 TEST(PageTables,
      given_large_pages_that_are_to_lead_elsewhere_then_room_is_made_first_and_they_stay_meanwhile) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 4 * mib, leaf(4 * mib)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4 * mib, leaf(4 * mib)).ok());
   t.commit();
-  ASSERT_TRUE(t.tables->make_replaceable(va, 4 * mib, leaf(16 * mib + 4096)).ok());
+  ASSERT_TRUE(t.tables->make_replaceable(table_va, 4 * mib, leaf(16 * mib + 4096)).ok());
   t.commit();
-  EXPECT_EQ(t.translate(va + mib), 5 * mib);
-  EXPECT_TRUE(t.tables->replace(va, 4 * mib, leaf(16 * mib + 4096)))
+  EXPECT_EQ(t.translate(table_va + mib), 5 * mib);
+  EXPECT_TRUE(t.tables->replace(table_va, 4 * mib, leaf(16 * mib + 4096)))
       << "the board may have seen the old ones";
   t.commit();
-  EXPECT_EQ(t.translate(va), 16 * mib + 4096);
-  EXPECT_EQ(t.translate(va + 4 * mib - 1), 20 * mib + 4095);
+  EXPECT_EQ(t.translate(table_va), 16 * mib + 4096);
+  EXPECT_EQ(t.translate(table_va + 4 * mib - 1), 20 * mib + 4095);
 }
 
 TEST(PageTables, given_no_table_page_when_large_pages_are_to_lead_elsewhere_then_they_stay_as_they_were) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 4 * mib, leaf(4 * mib)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4 * mib, leaf(4 * mib)).ok());
   t.commit();
   while (t.heap.allocate_table().ok()) {
   }
-  const Status made = t.tables->make_replaceable(va, 4 * mib, leaf(16 * mib + 4096));
+  const Status made = t.tables->make_replaceable(table_va, 4 * mib, leaf(16 * mib + 4096));
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code, ErrorCode::out_of_device_memory);
   t.commit();
-  EXPECT_EQ(t.translate(va + mib), 5 * mib);
-  EXPECT_EQ(t.translate(va + 4 * mib - 1), 8 * mib - 1);
+  EXPECT_EQ(t.translate(table_va + mib), 5 * mib);
+  EXPECT_EQ(t.translate(table_va + 4 * mib - 1), 8 * mib - 1);
 }
 
 TEST(PageTables, given_an_end_that_no_large_page_reaches_across_when_split_then_nothing_is_taken) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 2 * mib, leaf(4 * mib)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 2 * mib, leaf(4 * mib)).ok());
   const std::uint64_t before = t.heap.free_bytes();
-  EXPECT_TRUE(t.tables->split(va).ok());
-  EXPECT_TRUE(t.tables->split(va + 2 * mib).ok());
-  EXPECT_TRUE(t.tables->split(va + 100 * mib + 4096).ok());
+  EXPECT_TRUE(t.tables->split(table_va).ok());
+  EXPECT_TRUE(t.tables->split(table_va + 2 * mib).ok());
+  EXPECT_TRUE(t.tables->split(table_va + 100 * mib + 4096).ok());
   EXPECT_EQ(before, t.heap.free_bytes());
 }
 
 TEST(PageTables, given_a_range_that_was_unmapped_when_its_tables_are_dropped_then_only_its_own_go) {
   Tables t;
-  ASSERT_TRUE(t.tables->set(va, 4096, leaf(0x123000)).ok());
-  ASSERT_TRUE(t.tables->set(va + 2 * mib, 4096, leaf(0x124000)).ok());
-  ASSERT_TRUE(t.tables->set(va + 4 * mib, 4096, leaf(0x125000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va, 4096, leaf(0x123000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va + 2 * mib, 4096, leaf(0x124000)).ok());
+  ASSERT_TRUE(t.tables->set(table_va + 4 * mib, 4096, leaf(0x125000)).ok());
   t.commit();
-  ASSERT_TRUE(t.tables->clear(va, 4 * mib));
-  t.tables->drop_empty_tables(va + mib, 3 * mib);
+  ASSERT_TRUE(t.tables->clear(table_va, 4 * mib));
+  t.tables->drop_empty_tables(table_va + mib, 3 * mib);
   EXPECT_EQ(t.give_back_unused(), 1U) << "the first table stands for more than the range";
   t.commit();
-  EXPECT_EQ(t.translate(va + 2 * mib), 0U);
-  EXPECT_EQ(t.translate(va + 4 * mib), 0x125000U);
-  ASSERT_TRUE(t.tables->set(va + 2 * mib, 4096, leaf(0x126000)).ok());
+  EXPECT_EQ(t.translate(table_va + 2 * mib), 0U);
+  EXPECT_EQ(t.translate(table_va + 4 * mib), 0x125000U);
+  ASSERT_TRUE(t.tables->set(table_va + 2 * mib, 4096, leaf(0x126000)).ok());
   t.commit();
-  EXPECT_EQ(t.translate(va + 2 * mib), 0x126000U);
+  EXPECT_EQ(t.translate(table_va + 2 * mib), 0x126000U);
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 #include <datum/base/address.hpp>
 
 #include "driver/memory/reserved_addresses.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t mib = 1ULL << 20U;
 
 class ReservedAddressesTest : public ::testing::Test {
  protected:

@@ -10,11 +10,10 @@
 #include <datum/base/address.hpp>
 
 #include "driver/memory/shared_range.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
-
-constexpr std::uint64_t page = small_page_bytes;
 
 SharedPart part_of(SharedKind kind, std::uint64_t file_bytes, std::uint64_t offset, std::uint64_t bytes) {
   return {{kind, *make_ipc_token(), file_bytes, 7, 8}, offset, bytes};

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "driver/memory/virtual_ranges.hpp"
+#include "tests/unit/memory/sizes.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr std::uintptr_t base = 0x5500'0000'0000;
 
 std::shared_ptr<PhysicalMemory> object_number(std::uintptr_t number) {

@@ -10,12 +10,12 @@
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/virtual_space.hpp"
 #include "tests/unit/memory/model_board.hpp"
+#include "tests/unit/memory/sizes.hpp"
 #include "tests/unit/memory/table_walk.hpp"
 
 namespace datum {
 namespace {
 
-constexpr std::uint64_t page = 4096;
 constexpr std::uint32_t context_number = 7;
 
 Device* const device = reinterpret_cast<Device*>(64);  // only compared
