@@ -15,7 +15,7 @@ from pathlib import Path
 
 TOOL = Path(__file__).resolve().parents[2] / "tools/datum"
 DATUM = ""
-COMMANDS = ("doctor", "list", "info", "status", "bind", "unbind", "udev-rule", "env", "board", "regs", "mem", "faults", "ecc", "perf", "cosim", "run", "view")
+COMMANDS = ("doctor", "list", "info", "status", "bind", "unbind", "udev-rule", "env", "board", "regs", "mem", "faults", "ecc", "perf", "bench", "cosim", "run", "view")
 
 
 def run_datum(*arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <datum/ze_datum.h>
-
 #include "tools/datum/devices.hpp"
 #include "tools/datum/environment.hpp"
+#include "tools/datum/find_driver.hpp"
 #include "tools/datum/loader.hpp"
 
 namespace datum::tool {
@@ -18,59 +17,6 @@ Status failed(ze_result_t result, const char* call) {
   }
   return make_error(ErrorCode::unknown,
                     fmt::format("{} failed with 0x{:08x}", call, static_cast<unsigned>(result)));
-}
-
-/// Asks once for the number and once for the values.
-template <class Value, class Call>
-std::vector<Value> all_of(const Call& call, const Value& blank) {
-  std::uint32_t count = 0;
-  if (call(&count, nullptr) != ZE_RESULT_SUCCESS || count == 0) {
-    return {};
-  }
-  std::vector<Value> values(count, blank);
-  if (call(&count, values.data()) != ZE_RESULT_SUCCESS) {
-    return {};
-  }
-  values.resize(count, blank);
-  return values;
-}
-
-std::vector<ze_driver_handle_t> all_drivers(const Loader& loader) {
-  if (loader.init_drivers != nullptr) {
-    ze_init_driver_type_desc_t types{};
-    types.stype = ZE_STRUCTURE_TYPE_INIT_DRIVER_TYPE_DESC;
-    types.flags = UINT32_MAX;
-    return all_of<ze_driver_handle_t>(
-        [&](std::uint32_t* count, ze_driver_handle_t* drivers) {
-          return loader.init_drivers(count, drivers, &types);
-        },
-        nullptr);
-  }
-  if (loader.init(0) != ZE_RESULT_SUCCESS) {
-    return {};
-  }
-  return all_of<ze_driver_handle_t>(loader.driver_get, nullptr);
-}
-
-std::vector<std::string> extensions_of(const Loader& loader, ze_driver_handle_t driver) {
-  std::vector<std::string> names;
-  for (const ze_driver_extension_properties_t& extension : all_of<ze_driver_extension_properties_t>(
-           [&](std::uint32_t*count, ze_driver_extension_properties_t*values) {
-             return loader.driver_extensions(driver, count, values);
-           },
-           {})) {
-    names.emplace_back(extension.name);
-  }
-  return names;
-}
-
-bool is_ours(const std::vector<std::string>& extensions) {
-  for (const std::string& name : extensions) {
-    if (name == ZEX_DATUM_BOARD_CLOCK_NAME) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /// Most significant byte first, as the tools of other drivers print it.
@@ -191,15 +137,8 @@ Result<DriverFacts> ask_driver() {
   if (!loader) {
     return loader.error();
   }
-  for (ze_driver_handle_t driver : all_drivers(*loader)) {
-    std::vector<std::string> extensions = extensions_of(*loader, driver);
-    if (is_ours(extensions)) {
-      return ask(*loader, driver, std::move(extensions));
-    }
-  }
-  return make_error(ErrorCode::not_available, "the loader gives no Datum driver that has a board",
-                    "'datum doctor' finds out why; a line above that begins with 'datum:' is the driver's "
-                    "own word");
+  Result<FoundDriver> driver = find_driver(*loader);
+  return driver ? ask(*loader, driver->handle, std::move(driver->extensions)) : std::move(driver).error();
 }
 
 }  // namespace datum::tool

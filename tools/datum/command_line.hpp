@@ -32,6 +32,7 @@ void add_memory_commands(CLI::App& app, int& status);
 void add_fault_commands(CLI::App& app, int& status);
 void add_memory_error_commands(CLI::App& app, int& status);
 void add_performance_command(CLI::App& app, int& status);
+void add_bench_command(CLI::App& app, int& status);
 void add_cosim_command(CLI::App& app, int& status);
 void add_environment_command(CLI::App& app, int& status);
 void add_run_command(CLI::App& app, int& status);

@@ -110,6 +110,7 @@ int run(int argc, char** argv) {
   datum::tool::add_fault_commands(app, status);
   datum::tool::add_memory_error_commands(app, status);
   datum::tool::add_performance_command(app, status);
+  datum::tool::add_bench_command(app, status);
   datum::tool::add_cosim_command(app, status);
   datum::tool::add_environment_command(app, status);
   datum::tool::add_run_command(app, status);
