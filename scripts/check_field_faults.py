@@ -10,8 +10,19 @@ TEST = re.compile(r"^\s*TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", re.MULTILINE)
 ROW = re.compile(r"^\| ([A-Z]{2}-[0-9]{2}) \|[^|]*\|([^|]*)\|[^|]*\|([^|]*)\|$", re.MULTILINE)
 
 
+def python_tests(text: str) -> set[str]:
+    found, suite = set(), ""
+    for line in text.splitlines():
+        if match := re.match(r"class (\w+)\(", line):
+            suite = match[1]
+        elif match := re.match(r"    def (test_\w+)\(", line):
+            found.add(f"{suite}.{match[1]}")
+    return found
+
+
 def tests_below(folder: Path) -> set[str]:
-    return {f"{suite}.{name}" for file in folder.rglob("*.cpp") for suite, name in TEST.findall(file.read_text())}
+    found = {f"{suite}.{name}" for file in folder.rglob("*.cpp") for suite, name in TEST.findall(file.read_text())}
+    return found.union(*(python_tests(file.read_text()) for file in folder.rglob("*_test.py")))
 
 
 def complaints(root: Path) -> list[str]:
