@@ -19,7 +19,7 @@ SOURCES = Path(__file__).resolve().parent
 LIMIT_S = 150
 
 # $1 folder, $2 of the driver, $3 scratch; then the command. The root of an ordinary user's namespace may bind as well.
-ENTER = """
+MOUNT = """
 set -e
 mount --rbind /proc "$1/proc"
 mount --rbind /sys "$1/sys"
@@ -29,7 +29,41 @@ mount --bind "$3" "$1/datum/scratch"
 root=$1
 shift 3
 cd /
+"""
+ENTER = MOUNT + """
 exec chroot "$root" "$@"
+"""
+
+PORT = 13337
+SERVER, CLIENT = "10.77.0.2", "10.77.0.1"
+# Two network namespaces with a cable between them: the command up to "--" serves in one, what follows asks from the other.
+ENTER_TWO_HOSTS = MOUNT + f"""
+PATH=$PATH:/usr/sbin:/sbin
+server=()
+while [ "$1" != -- ]; do server+=("$1"); shift; done
+shift
+unshare --net sleep 1000 &
+host=$!
+trap 'kill "$host" $(jobs -p) 2>/dev/null' EXIT
+net=/proc/$host/ns/net
+until [ "$(readlink "$net")" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.05; done
+ip link add cable type veth peer name cable netns "$host"
+ip link set lo up
+ip addr add {CLIENT}/24 dev cable
+ip link set cable up
+nsenter --net="$net" ip link set lo up
+nsenter --net="$net" ip addr add {SERVER}/24 dev cable
+nsenter --net="$net" ip link set cable up
+# A sysfs shows the network of whoever mounted it.
+enter() {{ unshare --mount bash -c 'mount -t sysfs sysfs "$0/sys" && exec chroot "$0" "$@"' "$root" "$@"; }}
+export -f enter
+export root
+nsenter --net="$net" bash -c 'enter "$@"' serve "${{server[@]}}" >/dev/null &
+serving=$!
+# 0A: it listens (proc_pid_net(5), tcp).
+until grep -q ':{PORT:04X} 00000000:0000 0A' "/proc/$host/net/tcp" || ! kill -0 "$serving"; do sleep 0.05; done
+enter "$@"
+wait "$serving"
 """
 
 GPU = {"DATUM_COMPAT": "gpu"}
@@ -38,8 +72,8 @@ ALL_BYTES = r"\b8388544 bytes compared\b"
 UCX_GPU = GPU | {"UCX_TLS": "self,sm,tcp,ze_copy"}
 
 
-def ucx_perftest(memory: str, size: int) -> list[str]:
-    return ["ucx_perftest", "-l", "-t", "ucp_put_lat", "-s", str(size), "-m", memory, "-n", "2000", "-w", "100"]
+def ucx_perftest(memory: str, size: int, *where: str) -> list[str]:
+    return ["ucx_perftest", *(where or ["-l"]), "-t", "ucp_put_lat", "-s", str(size), "-m", memory, "-n", "2000", "-w", "100"]
 
 
 @dataclass
@@ -50,6 +84,7 @@ class Client:
     environment: dict[str, str] = field(default_factory=dict)
     like_without_driver: bool = False  # it says nothing on standard error that it does not say without the driver
     needs_ping_pong: bool = False
+    server: list[str] = field(default_factory=list)  # runs on another host beside the command, and ends with it
 
 
 CLIENTS = {
@@ -76,6 +111,11 @@ for kind in ("device", "host", "managed"):
         CLIENTS[f"gpu.ucx_{kind}_{size}"] = Client(
             ucx_perftest(f"ze-{kind}", size), shows=[r"Final: +2000"], hides=["ERROR"], environment=UCX_GPU
         )
+for size in (4096, 1 << 20):
+    CLIENTS[f"gpu.ucx_two_hosts_{size}"] = Client(
+        ucx_perftest("ze-device", size, SERVER, "-p", str(PORT)), shows=[r"Final: +2000"], hides=["ERROR"],
+        environment=GPU | {"UCX_TLS": "tcp,ze_copy", "UCX_NET_DEVICES": "cable"}, server=["ucx_perftest", "-p", str(PORT)],
+    )
 
 
 class Folder:
@@ -84,14 +124,19 @@ class Folder:
     def __init__(self, root: Path, driver: Path, work: Path) -> None:
         self.root, self.driver, self.work = root, driver, work
 
-    def run(self, command: list[str], environment: dict[str, str], with_driver: bool = True) -> subprocess.CompletedProcess:
+    def run(self, command: list[str], environment: dict[str, str], with_driver: bool = True,
+            server: list[str] | None = None) -> subprocess.CompletedProcess:
         variables = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8"} | environment
         if with_driver:
             variables |= {"ZE_ENABLE_ALT_DRIVERS": f"/datum/lib/{self.driver.name}", "DATUM_BOARDS": "model:"}
         namespace = ["unshare", "--mount"] + ([] if os.geteuid() == 0 else ["--user", "--map-root-user"])
+        clean = ["env", "-i", *[f"{name}={value}" for name, value in variables.items()]]
+        script, programs = ENTER, [*clean, *command]
+        if server:
+            namespace.append("--net")
+            script, programs = ENTER_TWO_HOSTS, [*clean, *server, "--", *clean, *command]
         return subprocess.run(
-            [*namespace, "bash", "-c", ENTER, "enter", self.root, self.driver.parent, self.work,
-             "env", "-i", *[f"{name}={value}" for name, value in variables.items()], *command],
+            [*namespace, "bash", "-c", script, "enter", self.root, self.driver.parent, self.work, *programs],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
         )
 
@@ -110,7 +155,7 @@ def plain(text: str) -> set[str]:
 
 
 def complaints(client: Client, folder: Folder) -> list[str]:
-    outcome = folder.run(client.command, client.environment)
+    outcome = folder.run(client.command, client.environment, server=client.server)
     said = outcome.stdout + outcome.stderr
     found = [] if outcome.returncode == 0 else [f"its status is {outcome.returncode}"]
     found += [f"it does not say '{pattern}'" for pattern in client.shows if not re.search(pattern, said)]
