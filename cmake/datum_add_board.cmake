@@ -6,7 +6,7 @@
 # makes the library libdatum_board_<name>.so, as target <name>. TOP is a module with the ports of section 7 of the board contract;
 # SOURCES are given to Verilator in this order, packages first (Datum_RTL_SOURCES is Datum's own RTL, Datum_RTL_WAIVERS what lint
 # says of it). OPTIONS are what the board's addresses start from: memory, aperture and window must agree with what the registers of the
-# RTL say. INSTRUMENTED builds a second model, with assertions and waveforms, for the options instrumented, trace and coverage.
+# RTL say. INSTRUMENTED builds a second model, with assertions and waveforms, for the options instrumented, wave and coverage.
 # OPTIMIZE (-O3) is for what runs in every cycle.
 
 function(datum_add_board name)

@@ -132,11 +132,14 @@ void TracedFunction::note_counters() noexcept {
   const std::uint64_t before_ns = now_ns();
   const std::uint64_t ticks = registers.read64(hw::timer);
   const std::uint64_t after_ns = now_ns();
+  const std::uint64_t cycles = registers.read64(hw::cycles);
   const std::uint64_t hz = registers.read64(hw::timer_hz);
+  const std::uint64_t clock_hz = registers.read64(hw::clock_hz);
   if (ticks == ~0ULL || hz == 0 || hz == ~0ULL) {
     return;  // the board is gone
   }
-  trace::note_span(Kind::clock, "clock", before_ns + (after_ns - before_ns) / 2, number_, {ticks, hz});
+  trace::note_span(Kind::clock, "clock", before_ns + (after_ns - before_ns) / 2, number_,
+                   {ticks, hz, cycles, clock_hz});
   std::array<std::uint64_t, std::size(counter_rows)> v{};
   for (std::size_t i = 0; i < v.size(); ++i) {
     v[i] = registers.read64(counter_rows[i].offset) * counter_rows[i].unit;

@@ -12,7 +12,7 @@ enum class Kind : std::uint8_t {
   allocation,  ///< name: kind of memory; words: pointer, bytes
   free,        ///< words: pointer
   board,       ///< text: address of a board that was opened
-  clock,       ///< begin_ns: a moment of the host; words: TIMER then, ticks of TIMER in a second
+  clock,       ///< begin_ns: a moment of the host; words: as ClockWord
   ring_start,  ///< numbers of descriptors begin at 1 again
   descriptor,  ///< id: the API call that it is of (0: none); words: as DescriptorWord
   doorbell,    ///< words: number of the last descriptor that the board knows of
@@ -24,6 +24,9 @@ enum class Kind : std::uint8_t {
 /// Of Kind::descriptor.
 enum class DescriptorWord : std::uint8_t { number, opcode, flags, bytes, source, destination };
 inline constexpr std::uint64_t descriptor_interrupts = 1;  ///< bit of DescriptorWord::flags
+
+/// Of Kind::clock: TIMER and CYCLES at about the same moment, and how many of each a second has.
+enum class ClockWord : std::uint8_t { timer, timer_hz, cycles, clock_hz };
 
 /// Of Kind::completion.
 enum class CompletionWord : std::uint8_t { number, status, timer };
@@ -48,6 +51,10 @@ struct Event {
   std::array<std::uint64_t, 9> words;
 
   [[nodiscard]] std::uint64_t word(DescriptorWord which) const noexcept {
+    return words[static_cast<std::size_t>(which)];
+  }
+
+  [[nodiscard]] std::uint64_t word(ClockWord which) const noexcept {
     return words[static_cast<std::size_t>(which)];
   }
 

@@ -102,6 +102,36 @@ std::uint64_t BoardTime::host_ns(std::uint64_t ticks, std::uint64_t earliest_ns,
   return ns >= static_cast<double>(latest_ns) ? latest_ns : static_cast<std::uint64_t>(ns);
 }
 
+std::optional<std::uint64_t> BoardTime::cycle(std::uint64_t ticks) const {
+  const Event* before = nullptr;
+  const Event* after = nullptr;
+  for (const Event* reading : readings_) {
+    if (reading->word(ClockWord::timer) <= ticks) {
+      before = reading;
+    } else if (after == nullptr) {
+      after = reading;
+    }
+  }
+  const Event* const nearest = before != nullptr ? before : after;
+  if (nearest == nullptr || nearest->word(ClockWord::timer_hz) == 0 ||
+      nearest->word(ClockWord::clock_hz) == 0) {
+    return std::nullopt;
+  }
+  const auto first = static_cast<double>(nearest->word(ClockWord::cycles));
+  const auto apart = static_cast<double>(static_cast<std::int64_t>(ticks - nearest->word(ClockWord::timer)));
+  double cycle = first + apart * static_cast<double>(nearest->word(ClockWord::clock_hz)) /
+                             static_cast<double>(nearest->word(ClockWord::timer_hz));
+  const bool no_reset_between = before != nullptr && after != nullptr &&
+                                after->word(ClockWord::cycles) >= before->word(ClockWord::cycles);
+  if (no_reset_between && cycle > static_cast<double>(after->word(ClockWord::cycles))) {
+    // The clock is slower than it says, as in a simulation, or stood still.
+    cycle = first +
+            apart * static_cast<double>(after->word(ClockWord::cycles) - before->word(ClockWord::cycles)) /
+                static_cast<double>(after->word(ClockWord::timer) - before->word(ClockWord::timer));
+  }
+  return cycle <= 0 ? 0 : static_cast<std::uint64_t>(cycle);
+}
+
 std::vector<DescriptorSlice> slices_of_ring(const std::vector<const Event*>& events, const BoardTime& time) {
   OpenDescriptors ring(time);
   for (const Event* event : events) {

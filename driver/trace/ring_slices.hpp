@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "driver/trace/event.hpp"
@@ -23,6 +24,9 @@ class BoardTime {
   /// `latest_ns` where there was no reading, or the clocks are not comparable; never later than that.
   [[nodiscard]] std::uint64_t host_ns(std::uint64_t ticks, std::uint64_t earliest_ns,
                                       std::uint64_t latest_ns) const;
+  /// CYCLES when TIMER was `ticks`: exact as far as the clock ran evenly between two readings. Nothing where
+  /// there was none.
+  [[nodiscard]] std::optional<std::uint64_t> cycle(std::uint64_t ticks) const;
 
  private:
   std::vector<const Event*> readings_;

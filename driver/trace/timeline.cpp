@@ -126,10 +126,11 @@ class Timeline {
             : hw::name_of(static_cast<hw::Status>(slice.completion->word(CompletionWord::status)));
     writer_.slice(track, hw::name_of(opcode), "descriptor", slice.begin_ns, slice.end_ns,
                   fmt::format(R"("sequence": {}, "bytes": {}, "source": "{:#x}", "destination": "{:#x}", )"
-                              R"("status": "{}", "call": {})",
+                              R"("status": "{}", "call": {}{})",
                               descriptor.word(DescriptorWord::number), descriptor.word(DescriptorWord::bytes),
                               descriptor.word(DescriptorWord::source),
-                              descriptor.word(DescriptorWord::destination), status, descriptor.id));
+                              descriptor.word(DescriptorWord::destination), status, descriptor.id,
+                              board_time(slice, board.time)));
     const auto call = calls_.find(descriptor.id);
     if (descriptor.id == 0 || call == calls_.end()) {
       return;  // the driver's own, or the call's event was overwritten
@@ -142,6 +143,16 @@ class Timeline {
     if (notified) {
       notice_of(*slice.completion, slice.end_ns, board, notices).arrows.push_back(arrow);
     }
+  }
+
+  /// Where a waveform has the descriptor's end.
+  static std::string board_time(const DescriptorSlice& slice, const BoardTime& time) {
+    if (slice.completion == nullptr) {
+      return {};
+    }
+    const std::uint64_t timer = slice.completion->word(CompletionWord::timer);
+    const auto cycle = time.cycle(timer);
+    return fmt::format(R"(, "timer": {}{})", timer, cycle ? fmt::format(R"(, "cycle": {})", *cycle) : "");
   }
 
   /// The first interrupt between the record and when it was seen is taken to be its own.

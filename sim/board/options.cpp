@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -14,6 +12,7 @@
 #include <datum/base/shown_text.hpp>
 
 #include "sim/board/design_library.hpp"
+#include "sim/board/option_item.hpp"
 
 namespace datum::sim {
 
@@ -36,107 +35,7 @@ struct Named {
   bool window = false;
 };
 
-struct Item {
-  std::string_view name;
-  std::string_view value;
-  bool has_value = false;
-};
-
-Error refusal(const Item& item, std::string_view rule,
-              std::string hint = "docs/simulation.md lists the options") {
-  const auto shown =
-      shown_text(item.has_value ? fmt::format("{}={}", item.name, item.value) : std::string(item.name));
-  return make_error(ErrorCode::invalid_argument, fmt::format("board option '{}': {}", shown, rule),
-                    std::move(hint));
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text, std::string_view* rest = nullptr) {
-  int base = 10;
-  if (text.starts_with("0x")) {
-    text.remove_prefix(2);
-    base = 16;
-  }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{}) {
-    return std::nullopt;
-  }
-  const auto left = text.substr(static_cast<std::size_t>(end - text.data()));
-  if (rest != nullptr) {
-    *rest = left;
-  } else if (!left.empty()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-/// A number with an optional suffix K, M or G (powers of 1024).
-std::optional<std::uint64_t> parse_size(std::string_view text) {
-  std::string_view suffix;
-  const auto number = parse_number(text, &suffix);
-  if (!number) {
-    return std::nullopt;
-  }
-  std::uint64_t unit = 1;
-  if (suffix == "K") {
-    unit = kib;
-  } else if (suffix == "M") {
-    unit = mib;
-  } else if (suffix == "G") {
-    unit = gib;
-  } else if (!suffix.empty()) {
-    return std::nullopt;
-  }
-  if (*number > UINT64_MAX / unit) {
-    return std::nullopt;
-  }
-  return *number * unit;
-}
-
-/// `text` as it would be a size, where only the suffix is not as it should be: 16m, 16MB and 16MiB mean 16M.
-/// Empty where something else is wrong.
-std::string meant_size(std::string_view text) {
-  for (const std::string_view byte_word : {"iB", "ib", "IB", "B", "b", "i"}) {
-    if (text.size() > byte_word.size() && text.ends_with(byte_word)) {
-      text.remove_suffix(byte_word.size());
-      break;
-    }
-  }
-  std::string meant(text);
-  constexpr std::string_view suffixes = "kmg";
-  if (const auto at = meant.empty() ? suffixes.npos : suffixes.find(meant.back()); at != suffixes.npos) {
-    meant.back() = "KMG"[at];
-  }
-  return parse_size(meant) ? meant : std::string{};
-}
-
-/// Of a size that was not taken.
-Error size_refusal(const Item& item, std::string_view rule) {
-  const std::string meant = parse_size(item.value) ? std::string{} : meant_size(item.value);
-  return meant.empty()
-             ? refusal(item, rule)
-             : refusal(item, rule, fmt::format("the suffixes are K, M and G: {}={}", item.name, meant));
-}
-
-Status take_number(const Item& item, std::uint64_t first, std::uint64_t last, std::uint64_t& to) {
-  const auto value = parse_number(item.value);
-  if (!value || *value < first || *value > last) {
-    return refusal(item, fmt::format("needs a number from {} to {}", first, last));
-  }
-  to = *value;
-  return {};
-}
-
-Status take_unsigned(const Item& item, unsigned first, unsigned last, unsigned& to) {
-  std::uint64_t value = 0;
-  auto status = take_number(item, first, last, value);
-  if (status) {
-    to = static_cast<unsigned>(value);
-  }
-  return status;
-}
-
-Status take_memory(const Item& item, BoardOptions& options) {
+Status take_memory(const OptionItem& item, BoardOptions& options) {
   const auto value = parse_size(item.value);
   if (!value || !is_power_of_two(*value) || *value < smallest_memory_bytes || *value > largest_memory_bytes) {
     return size_refusal(item, "needs a power of two from 16M to 64G");
@@ -146,7 +45,7 @@ Status take_memory(const Item& item, BoardOptions& options) {
 }
 
 /// Parts of the aperture; that they fit into the memory is checked when all options are known.
-Status take_aperture(const Item& item, std::uint64_t smallest_bytes, std::uint64_t& to) {
+Status take_aperture(const OptionItem& item, std::uint64_t smallest_bytes, std::uint64_t& to) {
   const auto value = parse_size(item.value);
   if (!value || *value < smallest_bytes || *value > largest_memory_bytes ||
       !is_aligned(*value, small_page_bytes)) {
@@ -157,7 +56,7 @@ Status take_aperture(const Item& item, std::uint64_t smallest_bytes, std::uint64
   return {};
 }
 
-Status take_flag(const Item& item, bool& to) {
+Status take_flag(const OptionItem& item, bool& to) {
   if (item.has_value) {
     return refusal(item, "takes no value");
   }
@@ -165,7 +64,7 @@ Status take_flag(const Item& item, bool& to) {
   return {};
 }
 
-Status take_design(const Item& item, Origin origin, std::string& to) {
+Status take_design(const OptionItem& item, Origin origin, std::string& to) {
   if (origin == Origin::design) {
     return refusal(item, "a design cannot name another one");
   }
@@ -176,15 +75,7 @@ Status take_design(const Item& item, Origin origin, std::string& to) {
   return {};
 }
 
-Status take_file(const Item& item, std::string& to) {
-  if (item.value.empty()) {
-    return refusal(item, "needs the name of a file");
-  }
-  to = std::string(item.value);
-  return {};
-}
-
-Status take_iommu_bits(const Item& item, BoardOptions& options) {
+Status take_iommu_bits(const OptionItem& item, BoardOptions& options) {
   std::uint64_t bits = 0;
   auto status = take_number(item, 39, 48, bits);
   if (!status || (bits != 39 && bits != 48)) {
@@ -194,7 +85,7 @@ Status take_iommu_bits(const Item& item, BoardOptions& options) {
   return {};
 }
 
-Status take_locked(const Item& item, BoardOptions& options) {
+Status take_locked(const OptionItem& item, BoardOptions& options) {
   const auto value = parse_size(item.value);
   if (!value || *value < small_page_bytes) {
     return size_refusal(item, "needs a size of at least 4K, the memory that may be mapped at once");
@@ -204,12 +95,12 @@ Status take_locked(const Item& item, BoardOptions& options) {
 }
 
 bool only_for_rtl(std::string_view name) {
-  constexpr std::array names{std::string_view{"trace"}, std::string_view{"coverage"},
-                             std::string_view{"instrumented"}, std::string_view{"design"}};
-  return std::ranges::find(names, name) != names.end();
+  constexpr std::array names{std::string_view{"coverage"}, std::string_view{"instrumented"},
+                             std::string_view{"design"}};
+  return is_waveform_option(name) || std::ranges::find(names, name) != names.end();
 }
 
-Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& named) {
+Status take_item(const OptionItem& item, Origin origin, BoardOptions& options, Named& named) {
   if (only_for_rtl(item.name) && options.scheme != Scheme::rtl) {
     return origin == Origin::defaults ? Status{} : Status{refusal(item, "only rtl: boards have it")};
   }
@@ -242,8 +133,8 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   if (item.name == "instrumented") {
     return take_flag(item, options.instrumented);
   }
-  if (item.name == "trace") {
-    return take_file(item, options.trace_file);
+  if (is_waveform_option(item.name)) {
+    return take_waveform_option(item, options.waveform);
   }
   if (item.name == "coverage") {
     return take_file(item, options.coverage_file);
@@ -266,12 +157,8 @@ Status take_item(const Item& item, Origin origin, BoardOptions& options, Named& 
   return refusal(
       item,
       "there is no such option; the options are memory, aperture, window, channels, latency, backpressure, "
-      "seed, step, transactions, trace, coverage, instrumented, design, iommu_bits, mappings, locked");
-}
-
-Item item_of(std::string_view text) {
-  const auto equals = text.substr(0, text.find('=')).size();
-  return {text.substr(0, equals), text.substr(std::min(equals + 1, text.size())), equals < text.size()};
+      "seed, step, transactions, wave and those that begin with wave_, coverage, instrumented, design, "
+      "iommu_bits, mappings, locked");
 }
 
 Error refuse_comma(std::string_view list) {
@@ -285,17 +172,18 @@ Status take_list(std::string_view list, Origin origin, BoardOptions& options, Na
   std::vector<std::string_view> before;
   for (std::size_t at = 0; !list.empty() && at <= list.size();) {
     const std::size_t end = std::min(list.find(',', at), list.size());
-    const Item item = item_of(list.substr(at, end - at));
+    const OptionItem item = option_item_of(list.substr(at, end - at));
     if (at == end) {
       return refuse_comma(list);
     }
-    if (std::ranges::find(before, item.name) != before.end()) {
+    const std::string_view name = item.name == waveform_file_alias ? waveform_file_option : item.name;
+    if (std::ranges::find(before, name) != before.end()) {
       return refusal(item, "the option is named twice", "name it once");
     }
     if (auto status = take_item(item, origin, options, named); !status) {
       return status;
     }
-    before.push_back(item.name);
+    before.push_back(name);
     at = end + 1;
   }
   return {};
@@ -352,8 +240,11 @@ Result<BoardOptions> parse_board_address(std::string_view address, std::string_v
   if (auto status = fit_to_memory(options, named); !status) {
     return std::move(status).error();
   }
+  if (auto status = check_waveform(options.waveform); !status) {
+    return std::move(status).error();
+  }
   options.instrumented =
-      options.instrumented || !options.trace_file.empty() || !options.coverage_file.empty();
+      options.instrumented || !options.waveform.file.empty() || !options.coverage_file.empty();
   return options;
 }
 
@@ -376,7 +267,7 @@ Result<BoardOptions> options_of_address(std::string_view address) {
     return make_error(
         ErrorCode::invalid_argument,
         fmt::format("the design {} was built without its instrumented model, which options such as "
-                    "'trace' need",
+                    "'wave' need",
                     (*design)->name),
         "build it with datum_add_board(... INSTRUMENTED)");
   }

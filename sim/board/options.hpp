@@ -7,6 +7,8 @@
 
 #include <datum/base/result.hpp>
 
+#include "sim/board/waveform_options.hpp"
+
 namespace datum::sim {
 
 enum class Scheme : std::uint8_t { rtl, model };
@@ -27,7 +29,7 @@ struct BoardOptions {
   std::uint64_t seed = 1;
   bool step_locked = false;
   bool instrumented = false;
-  std::string trace_file;        ///< empty: no waveform
+  WaveformOptions waveform;
   std::string coverage_file;     ///< empty: coverage is not written
   std::string transaction_file;  ///< empty: bus transactions are not written down
   unsigned iommu_bits = 39;

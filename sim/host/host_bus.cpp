@@ -62,6 +62,9 @@ std::uint64_t HostBus::read(std::uint64_t iova, std::span<std::byte> to, std::ui
     }
   }
   hash_.add(TransactionHash::Kind::host_read, cycle, iova, done, to.first(done));
+  if (watch_ != nullptr) {
+    watch_->saw_read(iova, to.first(done));
+  }
   return done;
 }
 
@@ -73,6 +76,9 @@ std::uint64_t HostBus::write(std::uint64_t iova, std::span<const std::byte> from
     std::uint32_t vector = 0;
     std::memcpy(&vector, from.data(), sizeof vector);
     hash_.add(TransactionHash::Kind::message, cycle, iova, vector, {});
+    if (watch_ != nullptr) {
+      watch_->saw_message(vector);
+    }
     interrupts_.raise(vector);
     return message_bytes;
   }

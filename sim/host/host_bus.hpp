@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/board/transaction_hash.hpp"
+#include "sim/host/host_watch.hpp"
 #include "sim/host/interrupts.hpp"
 #include "sim/host/iommu.hpp"
 #include "sim/host/remote_memory.hpp"
@@ -54,6 +55,9 @@ class HostBus {
   /// nullptr: what is not mapped is refused.
   void reach_rest_through(RemoteMemory* remote) noexcept { remote_ = remote; }
 
+  /// nullptr: nobody looks on.
+  void watch_by(HostWatch* watch) noexcept { watch_ = watch; }
+
   /// A function whose bus mastering is off begins no access, interrupt messages included.
   void set_bus_master(bool on) noexcept { bus_master_ = on; }
 
@@ -71,6 +75,7 @@ class HostBus {
   Interrupts& interrupts_;
   TransactionHash& hash_;
   RemoteMemory* remote_ = nullptr;
+  HostWatch* watch_ = nullptr;
   unsigned requester_ = 0;
   bool pending_ = false;
   bool waits_ = false;

@@ -24,7 +24,19 @@ class DesignBoard final : public VerilatedBoard {
     }
   }
 
+  void open_waveform(const std::string& file, const std::vector<std::string>& scopes) override {
+    std::vector<const char*> plain;
+    for (const std::string& scope : scopes) {
+      plain.push_back(scope.c_str());
+    }
+    design_.open_waveform(model_, file.c_str(), plain.data(), static_cast<std::uint32_t>(plain.size()));
+  }
+
   void dump(std::uint64_t time_ps) override { design_.dump(model_, time_ps); }
+
+  void flush_waveform() override { design_.flush_waveform(model_); }
+
+  void close_waveform() override { design_.close_waveform(model_); }
 
   [[nodiscard]] BoardPins& pins() noexcept override { return pins_; }
 
@@ -38,8 +50,8 @@ class DesignBoard final : public VerilatedBoard {
 
 std::unique_ptr<VerilatedBoard> make_design_board(const datum_design& design,
                                                   const VerilatedSettings& settings, bool instrumented) {
-  const datum_design_settings plain{settings.seed, settings.trace_file.c_str(),
-                                    settings.coverage_file.c_str()};
+  const datum_design_settings plain{settings.seed, settings.coverage_file.c_str(),
+                                    settings.waveforms ? 1U : 0U};
   datum_design_ports ports{};
   datum_design_model* const model = design.open(&plain, instrumented ? 1 : 0, &ports);
   if (model == nullptr) {

@@ -44,7 +44,7 @@ datum_design_model* open_model(const datum_design_settings* settings, std::uint3
   try {
     auto model = std::make_unique<datum_design_model>();
     model->board =
-        make_board({settings->seed, settings->trace_file, settings->coverage_file}, instrumented != 0);
+        make_board({settings->seed, settings->waveforms != 0, settings->coverage_file}, instrumented != 0);
     *ports = datum::sim::ports_of(model->board->pins());
     return model.release();
   } catch (const std::exception&) {
@@ -62,7 +62,16 @@ const char* evaluate(datum_design_model* model) {
   }
 }
 
+void open_waveform(datum_design_model* model, const char* file, const char* const* scopes,
+                   std::uint32_t count) {
+  model->board->open_waveform(file, {scopes, scopes + count});
+}
+
 void dump(datum_design_model* model, std::uint64_t time_ps) { model->board->dump(time_ps); }
+
+void flush_waveform(datum_design_model* model) { model->board->flush_waveform(); }
+
+void close_waveform(datum_design_model* model) { model->board->close_waveform(); }
 
 void close_model(datum_design_model* model) { delete model; }
 
@@ -83,7 +92,10 @@ extern "C" __attribute__((visibility("default"))) const datum_design* datum_boar
                                        has_instrumented,
                                        &open_model,
                                        &evaluate,
+                                       &open_waveform,
                                        &dump,
+                                       &flush_waveform,
+                                       &close_waveform,
                                        &close_model};
   return &design;
 }

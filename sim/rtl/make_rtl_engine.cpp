@@ -20,16 +20,17 @@ namespace datum::sim {
 
 namespace {
 
-/// Verilator reports nothing when it cannot write, so it is tried before. Coverage may go into a folder.
-Status check_writable(const char* option, const std::string& file) {
+/// Verilator reports nothing when it cannot write, so it is tried before. Nothing of an earlier run stays,
+/// for a window that never comes would leave it there. Coverage may go into a folder.
+Status check_writable(std::string_view option, const std::string& file) {
   if (file.empty()) {
     return {};
   }
   const UniqueFd folder(::open(file.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.valid() && std::string_view(option) == "coverage" && ::access(file.c_str(), W_OK) == 0) {
+  if (folder.valid() && option == "coverage" && ::access(file.c_str(), W_OK) == 0) {
     return {};
   }
-  const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  const UniqueFd fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (fd.valid()) {
     return {};
   }
@@ -44,7 +45,7 @@ Status check_writable(const char* option, const std::string& file) {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surroundings) {
-  if (auto status = check_writable("trace", surroundings.options.trace_file); !status) {
+  if (auto status = check_writable(waveform_file_option, surroundings.options.waveform.file); !status) {
     return std::move(status).error();
   }
   if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {

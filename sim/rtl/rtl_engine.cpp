@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "rtl_model/verilated_runtime/verilated_failure.hpp"
+#include "sim/rtl/waveform_scopes.hpp"
 
 namespace datum::sim {
 
@@ -60,18 +61,43 @@ RtlEngine::RtlEngine(const EngineSurroundings& surroundings, BoardFactory make_b
       hash_(surroundings.hash),
       make_board_(std::move(make_board)) {}
 
-RtlEngine::~RtlEngine() = default;
+RtlEngine::~RtlEngine() { host_.watch_by(nullptr); }
 
 void RtlEngine::build() {
-  bench_.reset();  // closes its waveform first
-  VerilatedSettings settings{options_.seed, options_.trace_file, options_.coverage_file};
-  if (builds_ != 0 && !settings.trace_file.empty()) {
-    settings.trace_file += fmt::format(".{}", builds_);  // keep what led to the loss
-  }
-  ++builds_;
+  waveform_.reset();
+  bench_.reset();  // closes its files first
+  const VerilatedSettings settings{options_.seed, !options_.waveform.file.empty(),
+                                   file_of_build(options_.coverage_file)};
   bench_ = std::make_unique<Bench>(
       make_board_(settings), dram_array_, host_,
       HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
+  if (settings.waveforms) {
+    prepare_waveform();
+  }
+  ++builds_;
+}
+
+std::string RtlEngine::file_of_build(const std::string& file) const {
+  return builds_ == 0 || file.empty() ? file : fmt::format("{}.{}", file, builds_);
+}
+
+void RtlEngine::prepare_waveform() {
+  const WaveformOptions& wanted = options_.waveform;
+  const std::string file = file_of_build(wanted.file);
+  std::vector<std::string> scopes;
+  if (!wanted.scopes.empty()) {
+    auto found = find_waveform_scopes(*bench_->model, file, wanted.scopes);
+    if (!found) {
+      lose(std::move(found).error().message);
+      return;
+    }
+    scopes = std::move(found).value();
+  }
+  waveform_ = std::make_unique<Waveform>(*bench_->model, wanted, file, std::move(scopes));
+  if (!wanted.triggers.empty()) {
+    triggers_ = std::make_unique<WaveformTriggerWatch>(wanted.triggers, [this] { waveform_->trigger(); });
+    host_.watch_by(triggers_.get());
+  }
 }
 
 void RtlEngine::reset_pins() {
@@ -100,6 +126,9 @@ void RtlEngine::power_on() {
   }
   bench_->pins.rst_ni = 1;
   read_timing();
+  if (triggers_ != nullptr && triggers_->waits_for(WaveformTrigger::Kind::fault)) {
+    triggers_->set_rings(access_register_read(hw::ring_count));
+  }
   for (std::uint64_t waited = 0; lost_.empty(); waited += timer_cycles) {
     if (hw::McStatusRegister{access_register_read(hw::mc_status)}.ready()) {
       if (!options_.design.empty()) {
@@ -147,6 +176,9 @@ void RtlEngine::check_sizes() {
 void RtlEngine::lose(std::string reason) {
   if (lost_.empty()) {
     lost_ = std::move(reason);
+    if (waveform_ != nullptr) {
+      waveform_->finish();
+    }
   }
 }
 
@@ -157,6 +189,7 @@ void RtlEngine::tick() {
   try {
     evaluate_cycle();
   } catch (const rtl_model::ModelFailure& failure) {
+    bench_->model->dump(cycle_ * cycle_ps + cycle_ps / 2);  // the signals as they failed
     lose(fmt::format("{}, in cycle {}", failure.what(), cycle_));
     return;
   }
@@ -168,6 +201,9 @@ void RtlEngine::tick() {
 void RtlEngine::evaluate_cycle() {
   auto& bench = *bench_;
   auto& pins = bench.pins;
+  if (waveform_ != nullptr) {
+    waveform_->begin_cycle(cycle_);
+  }
   if (timebase_.step_locked() || cycle_ % timer_cycles == 0) {
     pins.timer_i = timebase_.now_ns(cycle_);
   }
@@ -257,13 +293,23 @@ std::uint64_t RtlEngine::read_register64(std::uint32_t offset) {
 }
 
 void RtlEngine::write_register32(std::uint32_t offset, std::uint32_t value) {
+  if (triggers_ != nullptr) {
+    triggers_->saw_write(offset, value, sizeof value);
+  }
+  write_half(offset, value);
+}
+
+void RtlEngine::write_half(std::uint32_t offset, std::uint32_t value) {
   access_register_write(offset, value);
   hash_.add(TransactionHash::Kind::register_write, cycle_, offset, value, {});
 }
 
 void RtlEngine::write_register64(std::uint32_t offset, std::uint64_t value) {
-  write_register32(offset, static_cast<std::uint32_t>(value));
-  write_register32(offset + 4, static_cast<std::uint32_t>(value >> 32U));
+  if (triggers_ != nullptr) {
+    triggers_->saw_write(offset, value, sizeof value);
+  }
+  write_half(offset, static_cast<std::uint32_t>(value));
+  write_half(offset + 4, static_cast<std::uint32_t>(value >> 32U));
 }
 
 void RtlEngine::write_message_table32(std::uint32_t offset, std::uint32_t value) {

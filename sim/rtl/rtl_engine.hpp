@@ -12,6 +12,8 @@
 #include "sim/rtl/dram_device.hpp"
 #include "sim/rtl/host_slave.hpp"
 #include "sim/rtl/verilated_board.hpp"
+#include "sim/rtl/waveform.hpp"
+#include "sim/rtl/waveform_trigger.hpp"
 
 namespace datum::sim {
 
@@ -43,7 +45,12 @@ class RtlEngine final : public Engine {
   struct Bench;
 
   void build();
+  /// What a model before it has written stays where it is.
+  [[nodiscard]] std::string file_of_build(const std::string& file) const;
+  /// Nothing where none is wanted. A board whose scopes are not there is lost.
+  void prepare_waveform();
   void reset_pins();
+  void write_half(std::uint32_t offset, std::uint32_t value);
   /// One clock cycle. Nothing happens once the board is lost.
   void tick();
   void evaluate_cycle();
@@ -63,6 +70,8 @@ class RtlEngine final : public Engine {
   TransactionHash& hash_;
   BoardFactory make_board_;
   std::unique_ptr<Bench> bench_;
+  std::unique_ptr<Waveform> waveform_;  // of the bench's model
+  std::unique_ptr<WaveformTriggerWatch> triggers_;
   unsigned builds_ = 0;
   std::uint64_t cycle_ = 0;
   std::string lost_;

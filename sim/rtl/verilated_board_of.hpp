@@ -18,16 +18,10 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
     context_.threads(1);  // otherwise it keeps one for each processor, which nothing would ever use
     context_.randReset(random_values);
     context_.randSeed(static_cast<int>(settings.seed % 0x7fffffff) + 1);  // 0 would take the time of day
-    context_.traceEverOn(instrumented && !settings.trace_file.empty());
+    context_.traceEverOn(instrumented && settings.waveforms);
     top_ = std::make_unique<Top>(&context_);
     pins_ = std::make_unique<BoardPins>(pins_of(*top_));
     if constexpr (instrumented) {
-      if (!settings.trace_file.empty()) {
-        trace_ = std::make_unique<VerilatedFstC>();
-        constexpr int all_levels = 99;
-        top_->trace(trace_.get(), all_levels);
-        trace_->open(settings.trace_file.c_str());
-      }
       finish_at_exit();
     }
   }
@@ -44,13 +38,42 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
     }
   }
 
+  void open_waveform([[maybe_unused]] const std::string& file,
+                     [[maybe_unused]] const std::vector<std::string>& scopes) override {
+    if constexpr (instrumented) {
+      const ScopedLock lock(mutex_);
+      if (is_recording()) {
+        waveform_ = std::make_unique<VerilatedFstC>();
+        top_->trace(waveform_.get(), all_levels);
+        for (const std::string& scope : scopes) {
+          waveform_->dumpvars(all_levels, scope);
+        }
+        waveform_->open(file.c_str());
+      }
+    }
+  }
+
   void dump(std::uint64_t time_ps) override {
     if constexpr (instrumented) {
       const ScopedLock lock(mutex_);
       context_.time(time_ps);
-      if (trace_ != nullptr && is_recording()) {
-        trace_->dump(time_ps);
+      if (waveform_ != nullptr && is_recording()) {
+        waveform_->dump(time_ps);
       }
+    }
+  }
+
+  void flush_waveform() override {
+    const ScopedLock lock(mutex_);
+    if (waveform_ != nullptr && is_recording()) {
+      waveform_->flush();
+    }
+  }
+
+  void close_waveform() override {
+    const ScopedLock lock(mutex_);
+    if (is_recording()) {
+      end_waveform();
     }
   }
 
@@ -60,16 +83,23 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
   void close() override {
     Verilated::threadContextp(&context_);
     if constexpr (instrumented) {
-      if (trace_ != nullptr) {
-        trace_->close();
-      }
+      end_waveform();
       rtl_model::write_coverage(context_, coverage_file_);
     }
   }
 
+  void end_waveform() {
+    if (waveform_ != nullptr) {
+      waveform_->close();
+      waveform_.reset();
+    }
+  }
+
+  static constexpr int all_levels = 99;
+
   VerilatedContext context_;
   std::string coverage_file_;
-  std::unique_ptr<VerilatedFstC> trace_;
+  std::unique_ptr<VerilatedFstC> waveform_;
   std::unique_ptr<Top> top_;
   std::unique_ptr<BoardPins> pins_;
 };

@@ -98,7 +98,7 @@ Result<std::unique_ptr<ServedBoard>> ServedBoard::create(std::string_view addres
   options->iommu_bits = whole_address_bits;
   options->max_mappings = most_mappings;
   options->max_locked_bytes = 0;
-  add_suffix(options->trace_file, client_number);
+  add_suffix(options->waveform.file, client_number);
   add_suffix(options->coverage_file, client_number);
   auto function = SimFunction::create(std::string(address), *options);
   if (!function) {

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Grows with each change of this file or of the ports. */
-#define DATUM_DESIGN_INTERFACE 1
+#define DATUM_DESIGN_INTERFACE 2
 #define DATUM_DESIGN_ENTRY "datum_board_design"
 
 /* 512 bits of a bus, the lowest word first. */
@@ -37,10 +37,10 @@ typedef struct datum_design_ports {
 } datum_design_ports;
 
 typedef struct datum_design_settings {
-  uint64_t seed;          /* of the values that registers have before reset, in an instrumented model */
-  const char* trace_file; /* FST; empty: none. Instrumented models only, as is the next */
-  const char*
-      coverage_file; /* written when the model is closed, at the process's exit at the latest; empty: none */
+  uint64_t seed;             /* of the values that registers have before reset, in an instrumented model */
+  const char* coverage_file; /* written when the model is closed, at the process's exit at the latest; empty:
+                                none. Instrumented models only, as is the next */
+  uint32_t waveforms;        /* 1: open_waveform may be called */
 } datum_design_settings;
 
 /* A model of the RTL, open. One thread at a time uses it. */
@@ -62,8 +62,16 @@ typedef struct datum_design {
   /* Lets the model see its inputs. Null, or why it cannot go on (a failed assertion): valid until it is
    * closed. */
   const char* (*evaluate)(datum_design_model* model);
-  /* Puts the ports into the waveform, if one is written. */
+  /* Begins a waveform (FST) in `file`, of the signals below these scopes ("TOP.board.unit"); of none of them:
+   * of all. Whatever the file held is gone. */
+  void (*open_waveform)(datum_design_model* model, const char* file, const char* const* scopes,
+                        uint32_t scope_count);
+  /* Puts the signals into the waveform, if one is open. */
   void (*dump)(datum_design_model* model, uint64_t time_ps);
+  /* What was dumped goes to the file with the next dump. */
+  void (*flush_waveform)(datum_design_model* model);
+  /* The file is whole afterwards; at the process's exit it is closed, too. */
+  void (*close_waveform)(datum_design_model* model);
   void (*close)(datum_design_model* model);
 } datum_design;
 

@@ -54,7 +54,7 @@ TEST(DesignBoard, is_found_by_name) {
 }
 
 TEST(DesignBoard, without_an_instrumented_model_refuses_what_needs_one) {
-  for (const auto* const option : {",instrumented", ",trace=/tmp/never.fst"}) {
+  for (const auto* const option : {",instrumented", ",wave=/tmp/never.fst"}) {
     const auto function = open_simulated(design_address + option);
     ASSERT_FALSE(function) << option;
     EXPECT_NE(function.error().message.find("instrumented"), std::string::npos) << function.error().message;

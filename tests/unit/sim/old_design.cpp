@@ -12,7 +12,10 @@ extern "C" __attribute__((visibility("default"))) const datum_design* datum_boar
                                        .instrumented = 0,
                                        .open = nullptr,
                                        .evaluate = nullptr,
+                                       .open_waveform = nullptr,
                                        .dump = nullptr,
+                                       .flush_waveform = nullptr,
+                                       .close_waveform = nullptr,
                                        .close = nullptr};
   return &design;
 }

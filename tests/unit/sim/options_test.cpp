@@ -57,7 +57,7 @@ TEST(BoardAddress, without_options_is_the_default_board) {
 
 TEST(BoardAddress, takes_every_option) {
   const auto options = parsed("rtl:memory=1G,aperture=128M,window=4096,channels=2,latency=100,backpressure="
-                              "50,seed=0x10,step,trace=/tmp/a.fst,"
+                              "50,seed=0x10,step,wave=/tmp/a.fst,"
                               "coverage=b.dat,transactions=c.txt,iommu_bits=48,mappings=10,locked=8M");
   EXPECT_EQ(options.memory_bytes, 1ULL << 30U);
   EXPECT_EQ(options.aperture_bytes, 128ULL << 20U);
@@ -67,7 +67,7 @@ TEST(BoardAddress, takes_every_option) {
   EXPECT_EQ(options.backpressure_percent, 50U);
   EXPECT_EQ(options.seed, 16U);
   EXPECT_TRUE(options.step_locked);
-  EXPECT_EQ(options.trace_file, "/tmp/a.fst");
+  EXPECT_EQ(options.waveform.file, "/tmp/a.fst");
   EXPECT_EQ(options.coverage_file, "b.dat");
   EXPECT_EQ(options.transaction_file, "c.txt");
   EXPECT_TRUE(options.instrumented) << "a waveform needs the instrumented model";
@@ -89,8 +89,8 @@ TEST(BoardAddress, overrides_the_defaults_of_the_environment) {
 }
 
 TEST(BoardAddress, passes_over_defaults_that_only_the_other_scheme_has) {
-  EXPECT_TRUE(parsed("model:", "trace=x.fst,instrumented").trace_file.empty());
-  EXPECT_EQ(parsed("rtl:", "trace=x.fst").trace_file, "x.fst");
+  EXPECT_TRUE(parsed("model:", "wave=x.fst,wave_last=1000,instrumented").waveform.file.empty());
+  EXPECT_EQ(parsed("rtl:", "wave=x.fst").waveform.file, "x.fst");
 }
 
 TEST(BoardAddress, with_a_memory_that_cannot_be_is_refused) {
@@ -122,7 +122,7 @@ TEST(BoardAddress, with_a_number_out_of_range_or_with_junk_behind_it_is_refused)
 TEST(BoardAddress, with_an_unknown_option_or_a_value_too_many_is_refused) {
   EXPECT_TRUE(mentions(refused("model:speed=9"), {"speed=9", "no such option", "memory", "seed"}));
   EXPECT_TRUE(mentions(refused("model:step=1"), {"step=1", "no value"}));
-  EXPECT_TRUE(mentions(refused("rtl:trace"), {"trace", "file"}));
+  EXPECT_TRUE(mentions(refused("rtl:wave"), {"wave", "file"}));
 }
 
 TEST(BoardAddress, with_an_empty_entry_is_refused) {
@@ -177,7 +177,7 @@ TEST(BoardAddress, of_a_design_that_is_none_is_refused) {
 }
 
 TEST(BoardAddress, asking_a_model_for_what_only_rtl_has_is_refused) {
-  EXPECT_TRUE(mentions(refused("model:trace=a.fst"), {"trace=a.fst", "rtl:"}));
+  EXPECT_TRUE(mentions(refused("model:wave=a.fst"), {"wave=a.fst", "rtl:"}));
   EXPECT_TRUE(mentions(refused("model:instrumented"), {"instrumented", "rtl:"}));
 }
 

@@ -63,6 +63,17 @@ class TraceTimeline : public ::testing::Test {
   /// TIMER is host time minus 1000 ns.
   void clock() { add(Kind::clock, 1000, 1000, {0, 1'000'000'000}); }
 
+  /// The clock has 300 MHz.
+  void clock_with_cycles(std::uint64_t at_ns, std::uint64_t timer, std::uint64_t cycles) {
+    add(Kind::clock, at_ns, at_ns, {timer, 1'000'000'000, cycles, 300'000'000});
+  }
+
+  json cycle_of_end(std::uint64_t timer) {
+    descriptor(1, 2500, 0);
+    completion(1, 9500, timer);
+    return with(timeline(), "cat", "descriptor").at(0).at("args").at("cycle");
+  }
+
   json timeline(std::uint64_t lost = 0) {
     std::vector<const Event*> all;
     for (const Event& event : events_) {
@@ -162,6 +173,33 @@ TEST_F(TraceTimeline, given_a_descriptor_of_no_call_when_written_then_it_has_a_s
   const json all = timeline();
   EXPECT_EQ(with(all, "cat", "descriptor").size(), 1U);
   EXPECT_TRUE(with(all, "ph", "s").empty());
+}
+
+TEST_F(TraceTimeline, given_readings_of_the_clock_when_written_then_the_end_of_a_descriptor_has_its_cycle) {
+  clock_with_cycles(1000, 10'000, 3000);
+  EXPECT_EQ(cycle_of_end(20'000), 6000) << "at the clock's own speed behind the last reading";
+}
+
+TEST_F(TraceTimeline,
+       given_a_clock_that_stood_still_meanwhile_when_written_then_the_cycle_lies_between_the_readings) {
+  clock_with_cycles(1000, 10'000, 3000);
+  clock_with_cycles(9000, 30'000, 3100);
+  EXPECT_EQ(cycle_of_end(20'000), 3050);
+}
+
+TEST_F(TraceTimeline,
+       given_a_reset_between_readings_when_written_then_the_cycle_follows_from_the_one_before) {
+  clock_with_cycles(1000, 10'000, 3000);
+  clock_with_cycles(9000, 30'000, 100);
+  EXPECT_EQ(cycle_of_end(11'000), 3300);
+}
+
+TEST_F(TraceTimeline, given_no_reading_when_written_then_there_is_no_cycle_but_the_timer) {
+  descriptor(1, 2500, 0);
+  completion(1, 9500, 7000);
+  const json arguments = with(timeline(), "cat", "descriptor").at(0).at("args");
+  EXPECT_FALSE(arguments.contains("cycle"));
+  EXPECT_EQ(arguments.at("timer"), 7000);
 }
 
 TEST_F(TraceTimeline,
