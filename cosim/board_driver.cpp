@@ -66,6 +66,7 @@ void HostBuffer::set_word(std::uint64_t offset, std::uint64_t value) noexcept {
 
 Ring::Ring(BoardDriver& driver, unsigned number, unsigned size_log2, std::vector<unsigned> spaces)
     : driver_(driver),
+      watch_(driver.ring_watch()),
       number_(number),
       size_log2_(size_log2),
       slots_(std::uint64_t{1} << size_log2),
@@ -74,9 +75,17 @@ Ring::Ring(BoardDriver& driver, unsigned number, unsigned size_log2, std::vector
           align_up(slots_ * sizeof(hw::Descriptor) + sizeof(hw::CompletionRecord), small_page_bytes))) {
   configure();
   enable();
+  if (watch_ != nullptr) {
+    watch_->started(*this);
+  }
 }
 
-Ring::~Ring() { disable(); }
+Ring::~Ring() {
+  disable();
+  if (watch_ != nullptr) {
+    watch_->gone(*this);
+  }
+}
 
 void Ring::configure() {
   auto& registers = driver_.registers();
@@ -103,6 +112,10 @@ void Ring::disable() {
 std::uint32_t Ring::push(hw::Descriptor descriptor) {
   const auto sequence = next_sequence_++;
   descriptor.set_sequence(sequence);
+  if (watch_ != nullptr) {
+    descriptor.set_flag_complete(true);
+    watch_->pushed(*this, descriptor);
+  }
   const auto slot = (tail_ % slots_) * sizeof descriptor;
   for (std::size_t word = descriptor.words.size(); word-- > 0;) {
     memory_->set_word(slot + word * sizeof(std::uint64_t), descriptor.words[word]);
@@ -111,7 +124,12 @@ std::uint32_t Ring::push(hw::Descriptor descriptor) {
   return sequence;
 }
 
-void Ring::ring_doorbell() { driver_.registers().write32(hw::ring_tail(number_), tail_); }
+void Ring::ring_doorbell() {
+  driver_.registers().write32(hw::ring_tail(number_), tail_);
+  if (watch_ != nullptr) {
+    watch_->rung(*this);
+  }
+}
 
 std::uint32_t Ring::submit(hw::Descriptor descriptor) {
   descriptor.set_flag_complete(true);
@@ -263,6 +281,9 @@ bool BoardDriver::until(const std::function<bool()>& condition) {
   const auto deadline = start.now_ns + bound_ns * start.wait_scale;
   const auto host_deadline = std::chrono::steady_clock::now() + host_bound;
   for (unsigned turn = 0;; ++turn) {
+    if (ring_watch_ != nullptr) {
+      ring_watch_->waits();
+    }
     if (condition()) {
       return true;
     }

@@ -44,6 +44,20 @@ class HostBuffer {
 };
 
 class BoardDriver;
+class Ring;
+
+/// Who looks on at what rings do.
+class RingWatch {
+ public:
+  virtual ~RingWatch() = default;
+
+  virtual void started(Ring& ring) = 0;
+  virtual void pushed(Ring& ring, const hw::Descriptor& descriptor) = 0;
+  virtual void rung(Ring& ring) = 0;
+  virtual void gone(Ring& ring) = 0;
+  /// The driver waits for something: the moment to look at records.
+  virtual void waits() = 0;
+};
 
 /// One descriptor ring. Sequence numbers count up from 1.
 class Ring {
@@ -85,6 +99,7 @@ class Ring {
   [[nodiscard]] std::uint64_t record_offset() const noexcept { return slots_ * sizeof(hw::Descriptor); }
 
   BoardDriver& driver_;
+  RingWatch* watch_;
   unsigned number_;
   unsigned size_log2_;
   std::uint64_t slots_;
@@ -126,6 +141,12 @@ class BoardDriver {
   void read_device(std::uint64_t device_address, std::span<std::byte> to);
   void write_device(std::uint64_t device_address, std::span<const std::byte> from);
 
+  /// Of rings that are made from now on, and of waiting. nullptr: nobody looks on. Descriptors of rings that
+  /// are watched all want a record.
+  void watch_rings(RingWatch* watch) noexcept { ring_watch_ = watch; }
+
+  [[nodiscard]] RingWatch* ring_watch() const noexcept { return ring_watch_; }
+
   /// Polls, with `relax`, until the condition holds. False after a bound that is far above what it can take.
   [[nodiscard]] bool until(const std::function<bool()>& condition);
   /// Until nothing is in flight.
@@ -141,6 +162,7 @@ class BoardDriver {
   board::PcieFunction& function_;
   board::Bar* registers_;
   board::Bar* aperture_;
+  RingWatch* ring_watch_ = nullptr;
   std::uint64_t next_device_ = 0;
   std::uint64_t next_iova_ = 0x10000000;
 };

@@ -216,8 +216,9 @@ hw::Descriptor descriptor_of(const Stage& stage, const Operation& operation) {
 /// All of a program, with everything that runs beside everything else.
 class WholeRun {
  public:
-  WholeRun(const Program& program, board::PcieFunction& function)
-      : program_(program), stage_(program, function) {
+  WholeRun(const Program& program, board::PcieFunction& function, ProgramWatch* watch)
+      : program_(program), stage_(program, function), watch_(watch) {
+    stage_.driver().watch_rings(watch);
     for (const Operation& operation : program.operations) {
       event_of_.push_back(operation.signals ? events_++ : 0);
       gate_of_.push_back(operation.gated ? events_++ : 0);
@@ -254,6 +255,9 @@ class WholeRun {
   void push(unsigned index) {
     const Operation& operation = program_.operations[index];
     Ring& ring = *rings_[operation.queue];
+    if (watch_ != nullptr) {
+      watch_->begins(index);
+    }
     const auto wait_for = [&](std::uint32_t event) {
       ring.push(wait_descriptor(program_space, Stage::address_of_event(event), hw::WaitCondition::equal, 1));
     };
@@ -333,6 +337,7 @@ class WholeRun {
 
   const Program& program_;
   Stage stage_;
+  ProgramWatch* watch_;
   std::uint32_t events_ = 0;
   std::vector<std::uint32_t> event_of_;
   std::vector<std::uint32_t> gate_of_;
@@ -342,24 +347,29 @@ class WholeRun {
 
 }  // namespace
 
-BoardOutcome run_on_board(const Program& program, board::PcieFunction& function) {
+BoardOutcome run_on_board(const Program& program, board::PcieFunction& function, ProgramWatch* watch) {
   BoardOutcome outcome;
   try {
-    outcome.memory = WholeRun(program, function).run();
+    outcome.memory = WholeRun(program, function, watch).run();
   } catch (const std::exception& failed) {
     outcome.failure = failed.what();
   }
   return outcome;
 }
 
-std::optional<WrongPlace> first_wrong_operation(const Program& program, board::PcieFunction& function) {
+std::optional<WrongPlace> first_wrong_operation(const Program& program, board::PcieFunction& function,
+                                                ProgramWatch* watch) {
   Memory expected = initial_memory(program);
   WrongPlace place;
   try {
     Stage stage(program, function);
+    stage.driver().watch_rings(watch);
     Ring ring(stage.driver(), 0, 4, {program_space});
     for (unsigned index = 0; index < program.operations.size(); ++index) {
       const Operation& operation = program.operations[index];
+      if (watch != nullptr) {
+        watch->begins(index);
+      }
       place.operation = index;
       place.descriptor = descriptor_of(stage, operation);
       place.first_cycle = stage.driver().registers().read64(hw::cycles);

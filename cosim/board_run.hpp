@@ -9,6 +9,7 @@
 #include <datum/board/pcie_function.hpp>
 #include <datum/hw/registers.hpp>
 
+#include "cosim/board_driver.hpp"
 #include "cosim/program.hpp"
 
 namespace datum::cosim {
@@ -19,9 +20,17 @@ struct BoardOutcome {
   std::string failure;  ///< empty: none
 };
 
+/// Who looks on at a program, ring by ring.
+class ProgramWatch : public RingWatch {
+ public:
+  /// What is pushed from here on is of this operation.
+  virtual void begins(unsigned operation) = 0;
+};
+
 /// Resets the board and runs the program: a queue is a ring, operations are descriptors. Whoever calls has
 /// the board for himself. Step-locked boards repeat themselves.
-[[nodiscard]] BoardOutcome run_on_board(const Program& program, board::PcieFunction& function);
+[[nodiscard]] BoardOutcome run_on_board(const Program& program, board::PcieFunction& function,
+                                        ProgramWatch* watch = nullptr);
 
 /// Where an operation went wrong.
 struct WrongPlace {
@@ -36,7 +45,7 @@ struct WrongPlace {
 
 /// Runs the operations one after the other and compares after each. Nothing: they leave what they should
 /// then, so that what fails is how they run beside one another.
-[[nodiscard]] std::optional<WrongPlace> first_wrong_operation(const Program& program,
-                                                              board::PcieFunction& function);
+[[nodiscard]] std::optional<WrongPlace>
+first_wrong_operation(const Program& program, board::PcieFunction& function, ProgramWatch* watch = nullptr);
 
 }  // namespace datum::cosim

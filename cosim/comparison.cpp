@@ -25,12 +25,13 @@ std::string failure_of(const Program& program, board::PcieFunction& board) {
 
 std::optional<Finding> compare(const Program& program, std::span<board::PcieFunction* const> boards,
                                bool shrinks) {
-  for (board::PcieFunction* const board : boards) {
+  for (std::size_t index = 0; index < boards.size(); ++index) {
+    board::PcieFunction* const board = boards[index];
     std::string failure = failure_of(program, *board);
     if (failure.empty()) {
       continue;
     }
-    Finding finding{program.seed,          program.operations.size(), program,
+    Finding finding{program.seed,          program.operations.size(), program, index,
                     board->info().address, std::move(failure),        {}};
     if (shrinks) {
       finding.shortest = shrink(program, [&](const Program& shorter) {

@@ -15,10 +15,11 @@ namespace datum::cosim {
 /// What is known of a program that fails on a board.
 struct Finding {
   std::uint64_t seed = 0;
-  std::size_t operations = 0;  ///< of the program as it was drawn
-  Program shortest;            ///< that fails, too; the program itself unless it was asked to be shrunk
-  std::string board;           ///< address of the one that fails
-  std::string failure;         ///< of the shortest program, in words
+  std::size_t operations = 0;   ///< of the program as it was drawn
+  Program shortest;             ///< that fails, too; the program itself unless it was asked to be shrunk
+  std::size_t board_index = 0;  ///< among those compared: the one that fails
+  std::string board;            ///< its address
+  std::string failure;          ///< of the shortest program, in words
   std::optional<WrongPlace> place;
 };
 

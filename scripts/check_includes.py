@@ -22,7 +22,7 @@ ALLOWED = {
     "sim": ["include", "vfio_user", "rtl_model/verilated_runtime"],
     "rtl_model/verilated_runtime": [],
     "rtl_model/bench": ["include", "rtl_model/verilated_runtime"],
-    "cosim": ["include"],
+    "cosim": ["include", "driver/trace"],
     "tools": ["include"],
     "tools/bench": ["tools", "include", "rtl_model/bench", "vfio_backend"],
     "tools/datum": ["tools", "include", "vfio_backend", "driver/device", "cosim"],

@@ -1,5 +1,6 @@
 #include "sim/rtl/rtl_engine.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -78,7 +79,9 @@ void RtlEngine::build() {
 }
 
 std::string RtlEngine::file_of_build(const std::string& file) const {
-  return builds_ == 0 || file.empty() ? file : fmt::format("{}.{}", file, builds_);
+  // In a folder each model has a file of its own anyhow.
+  const bool stays = builds_ == 0 || file.empty() || std::filesystem::is_directory(file);
+  return stays ? file : fmt::format("{}.{}", file, builds_);
 }
 
 void RtlEngine::prepare_waveform() {

@@ -85,7 +85,7 @@ class OwnBoard(unittest.TestCase):
     def test_given_a_planted_bug_when_random_programs_run_then_it_is_found_and_made_small(self) -> None:
         buggy, junit = f"rtl:design={self.build}/libdatum_board_my_accelerator_with_bug.so,step", WORK / "cosim.xml"
         done = subprocess.run([self.prefix / "bin/datum", "cosim", "--boards", f"model:memory=64M,{buggy}", "--seed", "1", "--programs", "20", "--shrink",
-                               "--json", "--junit", junit], capture_output=True, text=True, check=False)
+                               "--json", "--junit", junit, "--trace", WORK / "cosim.json", "--waveform", WORK / "cosim.fst"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         found = json.loads(done.stdout)["difference"]
         self.assertEqual((found["board"], found["shortest_operations"]), (buggy, 1), found)
@@ -95,6 +95,13 @@ class OwnBoard(unittest.TestCase):
         self.assertLess(place["first_cycle"], place["last_cycle"])
         self.assertEqual(len(place["descriptor"]), 8)
         self.assertIn('failures="1"', junit.read_text())
+        self.assertIn(f"[[ATTACHMENT|{WORK}/cosim.json]]", junit.read_text())
+        events = json.loads((WORK / "cosim.json").read_text())["traceEvents"]
+        ended = [event["args"]["cycle"] for event in events if event.get("cat") == "descriptor"]
+        self.assertEqual(len(ended), 2, "one descriptor on each board")
+        self.assertTrue(any(place["first_cycle"] <= cycle <= place["last_cycle"] for cycle in ended), (ended, place))
+        self.assertIsNone(found["waveform"])
+        self.assertIn("without its instrumented model", found["waveform_failure"])
 
     def test_given_no_board_when_the_contract_is_asked_for_then_its_usage_is_told(self) -> None:
         done = subprocess.run([self.prefix / "bin/datum-board-contract"], capture_output=True, text=True, check=False)

@@ -61,7 +61,7 @@ class RunCommand(unittest.TestCase):
 
     def test_given_a_waveform_when_wanted_then_it_is_an_option_of_the_rtl_and_refused_elsewhere(self) -> None:
         shown = self.run_datum("--board", "rtl:", "--waveform", "out.fst", "--", "printenv", "DATUM_SIM_OPTIONS", DATUM_SIM_OPTIONS="seed=3")
-        self.assertEqual(shown.stdout, f"seed=3,trace={self.folder.resolve()}/out.fst\n")
+        self.assertEqual(shown.stdout, f"seed=3,wave={self.folder.resolve()}/out.fst\n")
         refused = self.run_datum("--board", "model:", "--waveform", "out.fst", "--", "true")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("only rtl: boards have waveforms", refused.stderr)
@@ -88,6 +88,8 @@ class RunCommand(unittest.TestCase):
         self.assertEqual(names["zeMemAllocDevice"] + names["zeMemAllocHost"], sum(event["ph"] == "b" for event in events))
         self.assertGreater(sum(event["name"] == "COPY" for event in events if event.get("cat") == "descriptor"), 0)
         self.assertGreater(sum(event.get("cat") == "interrupt" for event in events), 0)
+        ended = [event["args"] for event in events if event.get("cat") == "descriptor" and event["args"]["status"] == "OK"]
+        self.assertTrue(ended and all(each["timer"] > 0 and "cycle" in each for each in ended), ended[:3])
         self.assertIn("page walks", {event["name"] for event in events if event["ph"] == "C"})
         self.assertEqual(timeline["otherData"]["lost_events"], 0)
 

@@ -54,8 +54,8 @@ class ProgressBar {
     constexpr std::size_t bar = 30;
     const std::size_t filled = bar * done_ / std::max<std::size_t>(points_, 1);
     if (terminal_) {
-      fmt::print(stderr, "\r\x1b[K[{:=<{}}{: <{}}] {}/{} {}, {}, {}", "", filled, "", bar - filled, done_, points_,
-                 sweep, series.name, bytes_text(bytes));
+      fmt::print(stderr, "\r\x1b[K[{:=<{}}{: <{}}] {}/{} {}, {}, {}", "", filled, "", bar - filled, done_,
+                 points_, sweep, series.name, bytes_text(bytes));
     } else if (series.points.empty()) {
       fmt::print(stderr, "{}/{} {}, {}\n", done_, points_, sweep, series.name);
     }
@@ -86,7 +86,7 @@ Status write_file(const std::string& name, const std::string& text) {
 Status check_writable(const std::string& name) {
   errno = 0;
   return name.empty() || std::ofstream(name, std::ios::binary | std::ios::app) ? Status{}
-                                                                              : Status(not_written(name));
+                                                                               : Status(not_written(name));
 }
 
 Result<SweepReport> measure_all(const BenchChoice& choice, const SweepLimits& limits) {
@@ -115,9 +115,10 @@ Result<SweepReport> measure_all(const BenchChoice& choice, const SweepLimits& li
   ProgressBar progress(points);
   SweepReport report{choice.board, (*device)->name(), {}};
   for (const std::string& name : wanted) {
-    Result<Sweep> sweep = run_sweep(name, **device, limits, [&](const SweepSeries& series, std::uint64_t bytes) {
-      progress.show(name, series, bytes);
-    });
+    Result<Sweep> sweep =
+        run_sweep(name, **device, limits, [&](const SweepSeries& series, std::uint64_t bytes) {
+          progress.show(name, series, bytes);
+        });
     if (!sweep) {
       return std::move(sweep).error();
     }
@@ -158,7 +159,8 @@ int bench(const BenchChoice& choice) {
       fmt::print("\n{}", sweep_table(sweep));
     }
   }
-  for (const auto& [file, text] : {std::pair(choice.csv, sweep_csv(*report)), std::pair(choice.page, sweep_page(*report))}) {
+  for (const auto& [file, text] :
+       {std::pair(choice.csv, sweep_csv(*report)), std::pair(choice.page, sweep_page(*report))}) {
     if (const Status written = file.empty() ? Status{} : write_file(file, text); !written) {
       return tell_failure(written.error(), choice.json);
     }
@@ -179,14 +181,17 @@ memory controller and engine are what 'datum-bench rtl' of the project counts.)"
 
 void add_bench_command(CLI::App& app, int& status) {
   const auto choice = std::make_shared<BenchChoice>();
-  CLI::App* const command = app.add_subcommand("bench", "what copies, fills, allocations and mappings take, by size");
+  CLI::App* const command =
+      app.add_subcommand("bench", "what copies, fills, allocations and mappings take, by size");
   command->footer(bench_examples);
   const std::vector<std::string> names(sweep_names().begin(), sweep_names().end());
   command->add_option("SWEEP", choice->sweeps, fmt::format("{} (else all)", fmt::join(names, ", ")))
       ->check(CLI::IsMember(names));
   add_board_options(*command, *choice);
-  command->add_option("--largest", choice->largest, "the largest size: 65536, 64K, 16M, 1G")->capture_default_str();
-  command->add_option("--per-point", choice->per_point_ms, "milliseconds for each size; one operation at least")
+  command->add_option("--largest", choice->largest, "the largest size: 65536, 64K, 16M, 1G")
+      ->capture_default_str();
+  command
+      ->add_option("--per-point", choice->per_point_ms, "milliseconds for each size; one operation at least")
       ->capture_default_str()
       ->check(CLI::Range(1, 60'000));
   command->add_option("--csv", choice->csv, "write the points into a file");

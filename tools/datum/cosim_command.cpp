@@ -1,31 +1,32 @@
 // datum cosim: random programs on two boards, held against each other and against the host.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <datum/base/shown_text.hpp>
 
 #include "cosim/comparison.hpp"
 #include "driver/device/board_addresses.hpp"
 #include "tools/datum/command_line.hpp"
+#include "tools/datum/cosim_evidence.hpp"
+#include "tools/datum/cosim_result.hpp"
+#include "tools/datum/coverage_collector.hpp"
 #include "tools/datum/exit_status.hpp"
 #include "tools/datum/open_board.hpp"
 #include "tools/datum/output.hpp"
+#include "tools/datum/output_file.hpp"
 
 namespace datum::tool {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct CosimChoice {
   std::string boards = "model:,rtl:";
@@ -34,86 +35,10 @@ struct CosimChoice {
   bool shrinks = false;
   bool json = false;
   std::string junit;
+  std::string trace;
+  std::string waveform;
+  std::string coverage;
 };
-
-/// What a run has come to.
-struct CosimResult {
-  std::vector<std::string> boards;
-  std::vector<std::uint64_t> agreed;  ///< seeds
-  std::uint64_t operations = 0;
-  std::optional<cosim::Finding> finding;
-};
-
-Json to_json(const cosim::Finding& finding) {
-  Json json{{"seed", finding.seed},
-            {"board", finding.board},
-            {"failure", finding.failure},
-            {"operations", finding.operations},
-            {"shortest_operations", finding.shortest.operations.size()},
-            {"shortest", cosim::describe(finding.shortest)}};
-  if (finding.place) {
-    const cosim::WrongPlace& place = *finding.place;
-    Json words = Json::array();
-    for (const std::uint64_t word : place.descriptor.words) {
-      words.push_back(fmt::format("{:#018x}", word));
-    }
-    json["place"] = {{"operation", place.operation},
-                     {"text", cosim::describe(finding.shortest, place.operation)},
-                     {"descriptor", words},
-                     {"memory", place.memory},
-                     {"address", place.address},
-                     {"expected", place.difference.expected},
-                     {"found", place.difference.found},
-                     {"first_cycle", place.first_cycle},
-                     {"last_cycle", place.last_cycle}};
-  } else {
-    json["place"] = nullptr;
-  }
-  return json;
-}
-
-std::string xml_text(std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    switch (letter) {
-    case '&':
-      escaped += "&amp;";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    case '"':
-      escaped += "&quot;";
-      break;
-    default:
-      escaped += letter;
-    }
-  }
-  return escaped;
-}
-
-/// A test case for each program, as build servers read them.
-std::string junit_of(const CosimResult& result, const std::string& boards) {
-  std::string cases;
-  const auto begin_case = [&](std::uint64_t seed) {
-    return fmt::format("  <testcase classname=\"{}\" name=\"seed {}\"", xml_text(boards), seed);
-  };
-  for (const std::uint64_t seed : result.agreed) {
-    cases += begin_case(seed) + "/>\n";
-  }
-  if (result.finding) {
-    cases += begin_case(result.finding->seed) +
-             fmt::format("><failure message=\"{}\">{}</failure></testcase>\n",
-                         xml_text(result.finding->failure), xml_text(cosim::describe(*result.finding)));
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"datum cosim\" tests=\"{}\" "
-      "failures=\"{}\">\n{}</testsuite>\n",
-      result.agreed.size() + (result.finding ? 1 : 0), result.finding ? 1 : 0, cases);
-}
 
 Status write_report(const std::string& name, const std::string& text) {
   std::ofstream file(name, std::ios::trunc);
@@ -145,19 +70,47 @@ std::vector<std::string> addresses_of(std::string_view list) {
   return addresses;
 }
 
-Result<CosimResult> run_programs(const CosimChoice& choice) {
+/// What cannot be is told before the work and not after an hour of it.
+Status check_choice(const CosimChoice& choice) {
   if (Status good = check_board_schemes(choice.boards); !good) {
-    return std::move(good).error();
+    return good;
   }
+  for (const auto& [option, file] :
+       {std::pair{"--trace", &choice.trace}, std::pair{"--waveform", &choice.waveform},
+        std::pair{"--coverage", &choice.coverage}}) {
+    if (Status good = file->empty() ? Status{} : check_output_file(option, *file); !good) {
+      return good;
+    }
+  }
+  if (choice.waveform.find(',') != std::string::npos) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("--waveform: '{}' has a comma, which ends an option of a board",
+                                  shown_text(choice.waveform)),
+                      "name a file without one");
+  }
+  const std::vector<std::string> addresses = addresses_of(choice.boards);
+  if ((!choice.waveform.empty() || !choice.coverage.empty()) &&
+      std::ranges::none_of(addresses, is_rtl_address)) {
+    return make_error(ErrorCode::unsupported_feature,
+                      fmt::format("{} needs an rtl: board, and the boards are '{}'",
+                                  choice.waveform.empty() ? "--coverage" : "--waveform",
+                                  shown_text(choice.boards)),
+                      "add one to --boards");
+  }
+  return choice.junit.empty() ? Status{} : write_report(choice.junit, {});
+}
+
+Result<CosimResult> run_on(const CosimChoice& choice, CoverageCollector* coverage) {
   CosimResult result;
+  result.first_seed = choice.seed;
+  result.boards = addresses_of(choice.boards);
   std::vector<OpenBoard> open;
   std::vector<board::PcieFunction*> functions;
-  for (const std::string& address : addresses_of(choice.boards)) {
-    Result<OpenBoard> board = open_board(address);
+  for (const std::string& address : result.boards) {
+    Result<OpenBoard> board = open_board(coverage == nullptr ? address : coverage->with_coverage(address));
     if (!board) {
       return std::move(board).error();
     }
-    result.boards.push_back(board->address());
     functions.push_back(board->function.get());
     open.push_back(std::move(board).value());
   }
@@ -169,14 +122,48 @@ Result<CosimResult> run_programs(const CosimChoice& choice) {
       result.operations += program.operations.size();
     }
   }
+  if (result.finding) {
+    result.finding->board = result.boards[result.finding->board_index];
+    if (!choice.trace.empty()) {
+      if (Status written = write_timeline_of(result, functions, choice.trace); !written) {
+        return std::move(written).error();
+      }
+    }
+    if (!choice.waveform.empty()) {
+      write_waveform_of(result, choice.waveform);
+    }
+  }
   return result;
 }
 
+/// With coverage, which is there when the boards are closed.
+Result<CosimResult> run_programs(const CosimChoice& choice) {
+  if (choice.coverage.empty()) {
+    return run_on(choice, nullptr);
+  }
+  Result<CoverageCollector> collector = CoverageCollector::create(choice.coverage);
+  if (!collector) {
+    return std::move(collector).error();
+  }
+  Result<CosimResult> result = run_on(choice, &*collector);
+  if (!result) {
+    return result;
+  }
+  if (Status written = collector->finish(); !written) {
+    return std::move(written).error();
+  }
+  result->coverage = CosimCoverage{choice.coverage, collector->sum().points(), collector->sum().reached()};
+  return result;
+}
+
+std::string repeating(const CosimChoice& choice, std::uint64_t seed) {
+  return fmt::format("datum cosim --boards '{}' --seed {} --programs 1{}", choice.boards, seed,
+                     choice.shrinks ? " --shrink" : "");
+}
+
 int run_cosim(const CosimChoice& choice) {
-  if (!choice.junit.empty()) {  // not after an hour of work
-    if (const Status writable = write_report(choice.junit, {}); !writable) {
-      return tell_failure(writable.error(), choice.json);
-    }
+  if (const Status good = check_choice(choice); !good) {
+    return tell_failure(good.error(), choice.json);
   }
   const Result<CosimResult> result = run_programs(choice);
   if (!result) {
@@ -187,27 +174,20 @@ int run_cosim(const CosimChoice& choice) {
       return tell_failure(written.error(), choice.json);
     }
   }
-  const auto& finding = result->finding;
   if (choice.json) {
-    print_json({{"boards", result->boards},
-                {"seed", choice.seed},
-                {"programs", result->agreed.size() + (finding ? 1 : 0)},
-                {"operations", result->operations},
-                {"difference", finding ? to_json(*finding) : Json()}});
-  } else if (finding) {
-    fmt::print("{}repeat with: datum cosim --boards '{}' --seed {} --programs 1{}\n",
-               cosim::describe(*finding), choice.boards, finding->seed, choice.shrinks ? " --shrink" : "");
+    print_json(json_of(*result));
   } else {
-    fmt::print("{} programs, {} operations: {} boards agree byte for byte\n", result->agreed.size(),
-               result->operations, result->boards.size());
+    fmt::print("{}", text_of(*result, repeating(choice, result->finding ? result->finding->seed : 0)));
   }
-  return finding ? exit_warnings : exit_well;
+  return result->finding ? exit_warnings : exit_well;
 }
 
 constexpr const char* cosim_examples = R"(Examples:
   datum cosim
   datum cosim --boards model:,rtl:design=my_accelerator,step --seed 7 --programs 1000 --shrink
   datum cosim --boards rtl:step,backpressure=40,vfio-user:/run/board --junit cosim.xml
+  datum cosim --shrink --trace difference.json --waveform difference.fst
+  datum cosim --boards rtl:step --programs 200 --coverage all.dat
 
 A program is drawn from its seed, the next one from the next. It is copies, fills, copies of boxes and barriers on
 several rings, with waits between them, in device, on-chip and host memory, and runs straight on the boards, without the
@@ -226,6 +206,12 @@ void add_cosim_command(CLI::App& app, int& status) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   cosim->add_flag("--shrink", choice->shrinks, "look for the shortest program that still fails");
+  cosim->add_option("-t,--trace", choice->trace,
+                    "a file for a timeline of the shortest program that fails (JSON)");
+  cosim->add_option("-w,--waveform", choice->waveform,
+                    "a file for a waveform of the difference, where an rtl: board fails (FST)");
+  cosim->add_option("--coverage", choice->coverage,
+                    "a file that the coverage of all rtl: boards is added to, by all programs");
   cosim->add_option("--junit", choice->junit, "a file for the result as JUnit has it");
   cosim->add_flag("--json", choice->json, "print JSON");
   cosim->callback([choice, &status] { status = run_cosim(*choice); });

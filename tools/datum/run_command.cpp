@@ -2,9 +2,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -20,6 +18,7 @@
 #include "tools/datum/environment.hpp"
 #include "tools/datum/exit_status.hpp"
 #include "tools/datum/output.hpp"
+#include "tools/datum/output_file.hpp"
 
 namespace datum::tool {
 
@@ -60,32 +59,6 @@ std::string boards_of(const RunChoice& choice) {
   return default_board;
 }
 
-/// The program may run in another folder than the one in which the file was named.
-std::string absolute(const std::string& file) { return std::filesystem::absolute(file).string(); }
-
-/// A mistake in the name of what is to be written is told before the work and not after it.
-Status check_output(const char* option, const std::string& file) {
-  const auto refusal = [&](const std::string& sentence, const char* hint) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("{}: {}", option, sentence), hint);
-  };
-  const std::filesystem::path path = absolute(file);
-  const std::string folder = path.parent_path().string();
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) {
-    return refusal(fmt::format("there is no folder '{}' for '{}'", shown_text(folder), shown_text(file)),
-                   "make the folder, or name a file in one that there is");
-  }
-  if (std::filesystem::is_directory(path, ignored)) {
-    return refusal(fmt::format("'{}' is a folder, not a file", shown_text(file)), "name a file in it");
-  }
-  const bool there = std::filesystem::exists(path, ignored);
-  if (::access(there ? path.c_str() : folder.c_str(), W_OK) != 0) {
-    return refusal(fmt::format("'{}' cannot be written: {}", shown_text(file), std::strerror(errno)),
-                   "name a file that you may write");
-  }
-  return {};
-}
-
 Status set_drivers() {
   const auto own = driver_beside_program();
   if (!own) {
@@ -113,8 +86,9 @@ Status set_waveform(const std::string& boards, const std::string& file) {
                       fmt::format("'{}' has a comma, which ends an option of a board", shown_text(file)));
   }
   const char* const before = std::getenv(simulation_variable);
-  const std::string options = fmt::format("{}{}trace={}", before == nullptr ? "" : before,
-                                          before == nullptr || *before == '\0' ? "" : ",", absolute(file));
+  const std::string options =
+      fmt::format("{}{}wave={}", before == nullptr ? "" : before,
+                  before == nullptr || *before == '\0' ? "" : ",", absolute_path(file));
   ::setenv(simulation_variable, options.c_str(), 1);
   return {};
 }
@@ -123,7 +97,7 @@ Status set_waveform(const std::string& boards, const std::string& file) {
 int become_program(const RunChoice& choice) {
   for (const auto& [option, file] :
        {std::pair{"--trace", choice.trace}, std::pair{"--waveform", choice.waveform}}) {
-    if (Status good = file.empty() ? Status{} : check_output(option, file); !good) {
+    if (Status good = file.empty() ? Status{} : check_output_file(option, file); !good) {
       return tell_failure(good.error(), false);
     }
   }
@@ -137,7 +111,7 @@ int become_program(const RunChoice& choice) {
     }
   }
   if (!choice.trace.empty()) {
-    ::setenv(trace_variable, absolute(choice.trace).c_str(), 1);
+    ::setenv(trace_variable, absolute_path(choice.trace).c_str(), 1);
   }
   if (!boards.empty()) {
     ::setenv(board_variable, boards.c_str(), 1);

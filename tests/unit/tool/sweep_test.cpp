@@ -68,7 +68,8 @@ TEST(Sweep, given_a_largest_size_then_the_points_are_those_that_fit) {
 }
 
 TEST(Sweep, given_a_size_that_a_series_lacks_then_the_table_has_a_dash_there) {
-  EXPECT_EQ("Copies, MB/s\n      size       to <device>           to host\n  64 bytes             64.00                 -\n"
+  EXPECT_EQ("Copies, MB/s\n      size       to <device>           to host\n  64 bytes             64.00      "
+            "           -\n"
             "     4 KiB           1024.00           2048.00\n",
             sweep_table(two_series()));
 }

@@ -1,4 +1,5 @@
-// The device that a sweep works on, through the loader as any program does: a context and a list that runs at once.
+// The device that a sweep works on, through the loader as any program does: a context and a list that runs at
+// once.
 #pragma once
 
 #include <cstddef>

@@ -70,7 +70,8 @@ Result<SweepPoint> mappings(const Work& work, std::uint64_t bytes) {
   void* const pages =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (pages == MAP_FAILED) {
-    return Error{ErrorCode::out_of_host_memory, errno, std::string("no memory to map: ") + std::strerror(errno), {}};
+    return Error{
+        ErrorCode::out_of_host_memory, errno, std::string("no memory to map: ") + std::strerror(errno), {}};
   }
   const Mapping memory(pages, bytes);
   return measure(bytes, work.limits.per_point, [&]() -> Status {
@@ -96,7 +97,11 @@ Plan plan_of(std::string_view name) {
   constexpr MemoryPlace host = MemoryPlace::host;
   constexpr MemoryPlace shared = MemoryPlace::shared;
   if (name == "copy") {
-    return {name, "Copies", SweepUnit::megabytes_per_s, 64, 0,
+    return {name,
+            "Copies",
+            SweepUnit::megabytes_per_s,
+            64,
+            0,
             {{"host to device", copies<host, device>},
              {"device to host", copies<device, host>},
              {"device to device", copies<device, device>}}};
@@ -105,14 +110,26 @@ Plan plan_of(std::string_view name) {
     return {name, "Fills of device memory", SweepUnit::megabytes_per_s, 64, 0, {{"fill", fills}}};
   }
   if (name == "latency") {
-    return {name, "Small copies, from call to return", SweepUnit::microseconds, 1, page_bytes,
+    return {name,
+            "Small copies, from call to return",
+            SweepUnit::microseconds,
+            1,
+            page_bytes,
             {{"host to device", copies<host, device>}, {"device to host", copies<device, host>}}};
   }
   if (name == "allocation") {
-    return {name, "Allocating and freeing", SweepUnit::microseconds, page_bytes, 0,
+    return {name,
+            "Allocating and freeing",
+            SweepUnit::microseconds,
+            page_bytes,
+            0,
             {{"device", allocations<device>}, {"host", allocations<host>}, {"shared", allocations<shared>}}};
   }
-  return {name, "Mapping memory of the process, and letting it go", SweepUnit::microseconds, page_bytes, 0,
+  return {name,
+          "Mapping memory of the process, and letting it go",
+          SweepUnit::microseconds,
+          page_bytes,
+          0,
           {{"mapping", mappings}}};
 }
 

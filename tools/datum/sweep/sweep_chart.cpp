@@ -75,8 +75,8 @@ std::string axes(const Sweep& sweep, const Scale& scale) {
     text += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
                         scale.x(points[index].bytes), height - bottom + 20, bytes_text(points[index].bytes));
   }
-  return text +
-         fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", left - 8, top - 6, sweep.unit_text());
+  return text + fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", left - 8, top - 6,
+                            sweep.unit_text());
 }
 
 std::string line_of(const Sweep& sweep, const Scale& scale, std::size_t number) {
@@ -92,8 +92,9 @@ std::string line_of(const Sweep& sweep, const Scale& scale, std::size_t number) 
     const double x = scale.x(point.bytes);
     const double y = scale.y(value);
     points += fmt::format("{:.1f},{:.1f} ", x, y);
-    dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}, {}: {:.2f} {}</title></circle>\n",
-                        x, y, colour, html_text(series.name), bytes_text(point.bytes), value, sweep.unit_text());
+    dots += fmt::format(
+        "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}, {}: {:.2f} {}</title></circle>\n",
+        x, y, colour, html_text(series.name), bytes_text(point.bytes), value, sweep.unit_text());
   }
   return fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>\n{}"
                      "<text x=\"{}\" y=\"{}\" fill=\"{}\">{}</text>\n",
@@ -108,9 +109,8 @@ std::string sweep_chart(const Sweep& sweep) {
     return {};
   }
   const Scale scale = scale_of(sweep);
-  std::string text =
-      fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}, {} over size\">\n", width, height,
-                  html_text(sweep.title), sweep.unit_text());
+  std::string text = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}, {} over size\">\n",
+                                 width, height, html_text(sweep.title), sweep.unit_text());
   text += axes(sweep, scale);
   for (std::size_t number = 0; number < sweep.series.size(); ++number) {
     text += line_of(sweep, scale, number);

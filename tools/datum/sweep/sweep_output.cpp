@@ -18,15 +18,15 @@ using Json = nlohmann::ordered_json;
 
 /// Series may lack sizes that others have.
 std::map<std::uint64_t, std::vector<std::string>> cells_of(const Sweep& sweep) {
-  std::map<std::uint64_t, std::vector<std::string>> rows;
+  std::map<std::uint64_t, std::vector<std::string>> table;
   for (std::size_t column = 0; column < sweep.series.size(); ++column) {
     for (const SweepPoint& point : sweep.series[column].points) {
-      std::vector<std::string>& row = rows[point.bytes];
+      std::vector<std::string>& row = table[point.bytes];
       row.resize(sweep.series.size(), "-");
       row[column] = fmt::format("{:.2f}", sweep.value(point));
     }
   }
-  return rows;
+  return table;
 }
 
 std::string html_table(const Sweep& sweep) {
