@@ -1,4 +1,5 @@
-// Who may advance the board. One thread at a time; callers go before the board's own thread.
+// Who may advance the board. One thread at a time; callers go before the board's own thread, until that has
+// waited for a while.
 #pragma once
 
 #include <atomic>
@@ -45,6 +46,10 @@ class DATUM_LOCKABLE Turn {
   /// A board keeps its turn for microseconds, far less than it takes to sleep and be woken: so the first
   /// tries are by spinning.
   void enter() DATUM_ACQUIRES() DATUM_NOT_CHECKED {
+    // A mutex is not fair: threads that come back at once would keep out one that sleeps.
+    for (unsigned tries = 0; board_is_due_.load(std::memory_order_relaxed) && tries < courtesy; ++tries) {
+      std::this_thread::yield();
+    }
     callers_.fetch_add(1, std::memory_order_relaxed);
     bool entered = false;
     for (unsigned tries = 0; !entered && tries < spins; ++tries) {
@@ -63,7 +68,9 @@ class DATUM_LOCKABLE Turn {
     for (unsigned tries = 0; callers_.load(std::memory_order_relaxed) != 0 && tries < patience; ++tries) {
       std::this_thread::yield();
     }
+    board_is_due_.store(true, std::memory_order_relaxed);
     mutex_.lock();
+    board_is_due_.store(false, std::memory_order_relaxed);
   }
 
   void leave() DATUM_RELEASES() DATUM_NOT_CHECKED { mutex_.unlock(); }
@@ -71,8 +78,11 @@ class DATUM_LOCKABLE Turn {
   static constexpr unsigned spins = 1000;
   static constexpr unsigned patience = 64;  // yields; a caller is through within a few
 
+  static constexpr unsigned courtesy = 100'000;  // yields; bounded, for a process that was forked meanwhile
+
   Mutex mutex_;
   std::atomic<unsigned> callers_ = 0;
+  std::atomic<bool> board_is_due_ = false;
 };
 
 }  // namespace datum::sim
