@@ -43,6 +43,9 @@ Status OwnRing::clear(std::span<const PageRun> runs) {
     return make_error(ErrorCode::device_lost,
                       "the board was reset under the memory whose pages are to be cleared");
   }
+  if (device_.board().is_lost()) {
+    return device_.board().health();  // nothing is started on a board that is being reset
+  }
   Ring& ring = lent_->ring;
   if (!ring.running()) {
     SpaceSet own;
@@ -98,14 +101,15 @@ Status OwnRing::wait_until_drained() {
     }
   } while (!fault && waited.error().code == ErrorCode::not_ready && ring.completed() != completed);
   static_cast<void>(ring.stop());  // the next call starts it anew
+  // A reset waits for this thread before the board counts as found again. Who waits while others do may come
+  // to the bound before it is his turn to ask.
+  if (Status health = device_.board().health(); !health) {
+    return health;
+  }
   if (fault) {
     return make_error(ErrorCode::unknown, "the board could not clear pages: " + describe(*fault));
   }
   if (waited.error().code == ErrorCode::not_ready) {
-    // Who waits while others do may come to the bound before it is his turn to ask.
-    if (Status health = device_.board().health(); !health) {
-      return health;
-    }
     return make_error(ErrorCode::unknown,
                       fmt::format("the board cleared no page for {} ms", bound / limits::ns_per_ms));
   }

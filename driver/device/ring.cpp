@@ -77,6 +77,12 @@ Ring::Ring(Board& board, unsigned index, const RingMemory& memory)
     : board_(board), index_(index), memory_(memory), kept_(std::size_t{1} << memory.size_log2) {}
 
 Status Ring::start(const SpaceSet& spaces) {
+  // A thread that did not know yet of a reset may have started it behind the reset.
+  if (board_.read32(hw::ring_state(index_)) != static_cast<std::uint32_t>(hw::RingState::disabled)) {
+    if (Status disabled = disable(); !disabled) {
+      return disabled;
+    }
+  }
   for (unsigned word = 0; word < 8; ++word) {
     std::atomic_ref(memory_.record[word]).store(0, std::memory_order_relaxed);
   }
@@ -104,9 +110,10 @@ Status Ring::stop() {
     return {};
   }
   running_ = false;
-  if (board_.is_lost()) {
-    return board_.health();
-  }
+  return board_.is_lost() ? board_.health() : disable();
+}
+
+Status Ring::disable() {
   board_.write32(hw::ring_control(index_), 0);
   std::uint32_t state = 0;
   const bool stopped = wait_for_register(board_.function(), limits::ring_stop_ns, [&] {

@@ -98,6 +98,8 @@ class Ring {
   [[nodiscard]] std::optional<RingFault> poll_registers();
 
  private:
+  /// Writes the registers and waits. device_lost: it does not stop.
+  Status disable();
   [[nodiscard]] RingFault read_fault(hw::Status status, hw::FaultReason reason) const;
   [[nodiscard]] static RingFault contradiction(std::string sentence);
 

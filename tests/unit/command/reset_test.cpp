@@ -52,6 +52,22 @@ TEST_F(ResetTest,
   device().heap(0).free(*runs);
 }
 
+TEST_F(ResetTest, given_rings_that_were_started_behind_a_reset_when_they_are_needed_then_they_begin_anew) {
+  ASSERT_TRUE(succeeded(device().reset(true)));
+  Board& board = device().board();
+  for (const unsigned ring : {0U, 1U}) {  // as threads do that have not heard of the reset
+    board.write32(hw::ring_control(ring), hw::RingControlRegister{}.set_enable(true).raw);
+    board.write32(hw::ring_tail(ring), 1);
+    ASSERT_NE(board.read32(hw::ring_state(ring)), static_cast<std::uint32_t>(hw::RingState::disabled));
+  }
+  Result<std::vector<PageRun>> runs = device().heap(0).allocate(small_page_bytes);
+  ASSERT_TRUE(runs.ok());
+  EXPECT_TRUE(succeeded(device().rings().clear_pages(*runs)));
+  device().heap(0).free(*runs);
+  make_new_context();
+  expect_copies_to_work(3);
+}
+
 TEST_F(ResetTest, given_a_context_when_reset_without_force_then_it_is_in_use_and_works_on) {
   EXPECT_EQ(code(device().reset(false)), ErrorCode::handle_object_in_use);
   expect_copies_to_work(1);
