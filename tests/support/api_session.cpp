@@ -67,7 +67,10 @@ std::string last_error_text() {
   using Ask = ze_result_t (*)(ze_driver_handle_t, const char**);
   const auto ask = reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "zeDriverGetLastErrorDescription"));
   const char* text = nullptr;
-  return ask != nullptr && ask(session().driver, &text) == ZE_RESULT_SUCCESS && text != nullptr ? text : "";
+  return ask != nullptr && session().driver != nullptr && ask(session().driver, &text) == ZE_RESULT_SUCCESS &&
+                 text != nullptr
+             ? text
+             : "";
 }
 
 OwnedContext create_context(ze_driver_handle_t driver) {
