@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -13,13 +12,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <datum/base/shown_text.hpp>
-
 #include "tools/datum/byte_text.hpp"
 #include "tools/datum/command_line.hpp"
 #include "tools/datum/environment.hpp"
 #include "tools/datum/exit_status.hpp"
 #include "tools/datum/output.hpp"
+#include "tools/datum/output_file.hpp"
 #include "tools/datum/sweep/bench_device.hpp"
 #include "tools/datum/sweep/run_sweep.hpp"
 #include "tools/datum/sweep/sweep_output.hpp"
@@ -68,25 +66,14 @@ class ProgressBar {
   bool terminal_;
 };
 
-Error not_written(const std::string& file) {
-  return Error{ErrorCode::invalid_argument, errno,
-               fmt::format("'{}' cannot be written: {}", shown_text(file), std::strerror(errno)),
-               "name another file"};
-}
-
-Status write_file(const std::string& name, const std::string& text) {
-  errno = 0;
-  std::ofstream file(name, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  return file ? Status{} : Status(not_written(name));
-}
+constexpr const char* other_file = "name another file";
 
 /// Before minutes of measuring, whether the results will find a place. What is there stays.
 Status check_writable(const std::string& name) {
   errno = 0;
-  return name.empty() || std::ofstream(name, std::ios::binary | std::ios::app) ? Status{}
-                                                                               : Status(not_written(name));
+  return name.empty() || std::ofstream(name, std::ios::binary | std::ios::app)
+             ? Status{}
+             : Status(not_written(name, other_file));
 }
 
 Result<SweepReport> measure_all(const BenchChoice& choice, const SweepLimits& limits) {
@@ -161,7 +148,8 @@ int bench(const BenchChoice& choice) {
   }
   for (const auto& [file, text] :
        {std::pair(choice.csv, sweep_csv(*report)), std::pair(choice.page, sweep_page(*report))}) {
-    if (const Status written = file.empty() ? Status{} : write_file(file, text); !written) {
+    if (const Status written = file.empty() ? Status{} : write_output_file(file, text, other_file);
+        !written) {
       return tell_failure(written.error(), choice.json);
     }
   }

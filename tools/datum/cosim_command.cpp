@@ -1,9 +1,6 @@
 // datum cosim: random programs on two boards, held against each other and against the host.
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -39,19 +36,6 @@ struct CosimChoice {
   std::string waveform;
   std::string coverage;
 };
-
-Status write_report(const std::string& name, const std::string& text) {
-  std::ofstream file(name, std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) {
-    return Error{ErrorCode::invalid_argument,
-                 errno,
-                 fmt::format("'{}' cannot be written: {}", shown_text(name), std::strerror(errno)),
-                 {}};
-  }
-  return {};
-}
 
 /// Each with its options.
 std::vector<std::string> addresses_of(std::string_view list) {
@@ -97,7 +81,7 @@ Status check_choice(const CosimChoice& choice) {
                                   shown_text(choice.boards)),
                       "add one to --boards");
   }
-  return choice.junit.empty() ? Status{} : write_report(choice.junit, {});
+  return choice.junit.empty() ? Status{} : write_output_file(choice.junit, {});
 }
 
 Result<CosimResult> run_on(const CosimChoice& choice, CoverageCollector* coverage) {
@@ -170,7 +154,7 @@ int run_cosim(const CosimChoice& choice) {
     return tell_failure(result.error(), choice.json);
   }
   if (!choice.junit.empty()) {
-    if (const Status written = write_report(choice.junit, junit_of(*result, choice.boards)); !written) {
+    if (const Status written = write_output_file(choice.junit, junit_of(*result, choice.boards)); !written) {
       return tell_failure(written.error(), choice.json);
     }
   }

@@ -1,15 +1,15 @@
 #include "tools/datum/coverage_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include <datum/base/shown_text.hpp>
+
+#include "tools/datum/output_file.hpp"
 
 namespace datum::tool {
 
@@ -48,19 +48,11 @@ Status Coverage::add_file(const std::string& name) {
 }
 
 Status Coverage::write(const std::string& name) const {
-  std::ofstream file(name, std::ios::trunc);
-  file << first_line << '\n';
+  std::string text = fmt::format("{}\n", first_line);
   for (const auto& [point, count] : counts_) {
-    file << begin_of_point << point << end_of_point << count << '\n';
+    text += fmt::format("{}{}{}{}\n", begin_of_point, point, end_of_point, count);
   }
-  file.close();
-  if (!file) {
-    return Error{ErrorCode::invalid_argument,
-                 errno,
-                 fmt::format("'{}' cannot be written: {}", shown_text(name), std::strerror(errno)),
-                 {}};
-  }
-  return {};
+  return write_output_file(name, text);
 }
 
 std::uint64_t Coverage::reached() const noexcept {

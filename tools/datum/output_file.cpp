@@ -3,8 +3,10 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,6 +36,20 @@ Status check_output_file(const char* option, const std::string& file) {
                    "name a file that you may write");
   }
   return {};
+}
+
+Error not_written(const std::string& file, std::string hint) {
+  return Error{ErrorCode::invalid_argument, errno,
+               fmt::format("'{}' cannot be written: {}", shown_text(file), std::strerror(errno)),
+               std::move(hint)};
+}
+
+Status write_output_file(const std::string& file, const std::string& text, std::string hint) {
+  errno = 0;
+  std::ofstream output(file, std::ios::binary | std::ios::trunc);
+  output << text;
+  output.close();
+  return output ? Status{} : Status(not_written(file, std::move(hint)));
 }
 
 }  // namespace datum::tool
