@@ -11,6 +11,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from array_choice import choice
 from elaborated import STATEMENTS, Design, Scope, Unsupported, Variable, constant_value, flat, loop_condition, mark_loop
 
 Node = ElementTree.Element
@@ -30,6 +31,8 @@ FOLDED = {
 
 
 class Writer:
+    CHOSEN_ELEMENTS = 0          # arrays of up to so many are read by a choice among their elements
+
     def __init__(self, design: Design) -> None:
         self.design = design
         self.types = design.types
@@ -64,7 +67,7 @@ class Writer:
             return variable, index, terms, width
         return variable, word, [*terms, f"({index} * {width})"], width
 
-    def place_text(self, node: Node, scope: Scope) -> str | None:
+    def place_text(self, node: Node, scope: Scope, chosen: int = 0) -> str | None:
         place = self.place(node, scope)
         if place is None:
             return None
@@ -75,7 +78,8 @@ class Writer:
         if width == (variable.element_width if word is not None else variable.width) and not terms:
             return text
         offset = " + ".join(terms) if terms else "0"
-        return f"{text}[(32'd0 + {offset}) +: {width}]"
+        part = choice(variable.name, variable.width, terms, width, chosen) if word is None else None
+        return part or f"{text}[(32'd0 + {offset}) +: {width}]"
 
     # ---- expressions ----
 
@@ -123,7 +127,7 @@ class Writer:
         raise Unsupported(f"expression {tag} in {scope.prefix}")
 
     def selection(self, node: Node, scope: Scope) -> str:
-        text = self.place_text(node, scope)
+        text = self.place_text(node, scope, self.CHOSEN_ELEMENTS)
         if text is not None:
             return text
         if node.tag in ("varref", "varxref"):
