@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+
+#include <datum/base/zeroed_array.hpp>
 
 #include "driver/device/ring.hpp"
 #include "driver/memory/host_memory.hpp"
@@ -30,7 +31,7 @@ struct LentRing {
   [[nodiscard]] bool drained() const noexcept { return ring.filled() == ring.completed(); }
 
   Ring ring;
-  std::vector<SlotNote> notes;
+  ZeroedArray<SlotNote> notes;
   Stream* owner = nullptr;  ///< who used it last; the ring is free when the owner has nothing outstanding
   HostBlock slots;
   HostBlock record;

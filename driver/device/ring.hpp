@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
+#include <datum/base/zeroed_array.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/faults.hpp"
@@ -106,7 +106,7 @@ class Ring {
   Board& board_;
   unsigned index_;
   RingMemory memory_;
-  std::vector<hw::Descriptor> kept_;
+  ZeroedArray<hw::Descriptor> kept_;
   SpaceSet spaces_;
   bool running_ = false;
   bool faulted_ = false;

@@ -21,12 +21,8 @@ DeviceHeap::DeviceHeap(const Options& options)
       clean_(options.clean),
       table_reserve_pages_(std::min({options.table_reserve_bytes, options.bytes, options.fixed_bytes}) /
                            small_page_bytes),
-      used_((pages_ + block_pages - 1) / block_pages * words_per_block, 0),
-      owners_(static_cast<std::uint32_t*>(
-          std::calloc(std::max<std::uint64_t>(pages_, 1), sizeof(std::uint32_t)))) {
-  if (owners_ == nullptr) {
-    throw std::bad_alloc();
-  }
+      used_((pages_ + block_pages - 1) / block_pages * words_per_block),
+      owners_(pages_) {
   const auto block_count = static_cast<std::uint32_t>((pages_ + block_pages - 1) / block_pages);
   const auto fixed_blocks = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(options.fixed_bytes / large_page_bytes, block_count));
@@ -275,7 +271,7 @@ void DeviceHeap::free_table(DeviceAddress page) noexcept {
 void DeviceHeap::set_owner(std::span<const PageRun> runs, std::uint32_t owner) noexcept {
   const ScopedLock lock(mutex_);
   for (const PageRun& run : runs) {
-    std::fill_n(owners_.get() + run.first.offset_bytes / small_page_bytes, run.bytes / small_page_bytes,
+    std::fill_n(owners_.data() + run.first.offset_bytes / small_page_bytes, run.bytes / small_page_bytes,
                 owner);
     for (std::uint64_t block = run.first.offset_bytes / large_page_bytes;
          block <= (run.first.offset_bytes + run.bytes - 1) / large_page_bytes; ++block) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include <datum/base/address.hpp>
 #include <datum/base/result.hpp>
+#include <datum/base/zeroed_array.hpp>
 
 #include "driver/memory/brief_mutex.hpp"
 #include "driver/memory/page_run.hpp"
@@ -91,10 +90,6 @@ class DeviceHeap {
     std::uint64_t free_pages = 0;
   };
 
-  struct FreeArray {
-    void operator()(std::uint32_t* array) const noexcept { std::free(array); }
-  };
-
   [[nodiscard]] Zone& zone_of(std::uint32_t block) noexcept DATUM_REQUIRES(mutex_) {
     return block < low_.end ? low_ : high_;
   }
@@ -134,10 +129,9 @@ class DeviceHeap {
   Zone low_ DATUM_GUARDED_BY(mutex_);
   Zone high_ DATUM_GUARDED_BY(mutex_);
   std::vector<Block> blocks_ DATUM_GUARDED_BY(mutex_);
-  std::vector<std::uint64_t> used_ DATUM_GUARDED_BY(mutex_);  ///< a bit a page
+  ZeroedArray<std::uint64_t> used_ DATUM_GUARDED_BY(mutex_);  ///< a bit a page
   std::vector<bool> block_has_owner_ DATUM_GUARDED_BY(mutex_);
-  std::unique_ptr<std::uint32_t[], FreeArray> owners_
-      DATUM_GUARDED_BY(mutex_);  ///< one a page; from calloc, so that pages never asked for cost nothing
+  ZeroedArray<std::uint32_t> owners_ DATUM_GUARDED_BY(mutex_);  ///< one a page
 };
 
 }  // namespace datum

@@ -53,8 +53,8 @@ Result<HostBlock> HostArena::allocate_pages(std::uint64_t bytes) {
     throw;
   }
   const std::uint64_t whole = align_up(bytes, small_page_bytes);
-  if (!pages->whole_piece) {
-    std::memset(pages->host, 0, whole);  // a piece of its own is new, and zero already
+  if (!pages->unused_before) {
+    std::memset(pages->host, 0, whole);
   }
   return HostBlock{pages->host, pages->iova(dma_), whole};
 }

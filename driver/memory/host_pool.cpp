@@ -244,17 +244,20 @@ void HostPool::add_slab(std::unique_ptr<HostPiece> piece) {
   owners_[slab] = std::move(owners);
 }
 
-/// Clears what somebody else left in the block.
-void HostPool::hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept {
+/// Clears what somebody else left in the block. True: nobody had any of it before.
+bool HostPool::hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept {
   std::byte* host = slabs_[block.slab]->host() + block.page * small_page_bytes;
+  bool unused_before = true;
   for (std::uint32_t& had :
        std::span(*owners_[block.slab]).subspan(block.page, std::size_t{1} << block.order)) {
     if (had != owner && had != owner_nobody) {
       std::memset(host, 0, small_page_bytes);
     }
+    unused_before = unused_before && had == owner_nobody;
     had = owner;
     host += small_page_bytes;
   }
+  return unused_before;
 }
 
 /// The caller holds the lock.
@@ -263,13 +266,14 @@ std::optional<HostPages> HostPool::take_free_block(unsigned order, std::uint32_t
   if (!block) {
     return std::nullopt;
   }
-  hand_over(*block, owner);
+  const bool unused_before = hand_over(*block, owner);
   if (block->slab == spare_slab_) {
     spare_slab_ = AddressRange::no_slab;
   }
   HostPiece* piece = slabs_[block->slab].get();
-  return HostPages{piece, piece->host() + block->page * small_page_bytes, small_page_bytes << order, *block,
-                   false};
+  return HostPages{
+      piece,        piece->host() + block->page * small_page_bytes, small_page_bytes << order, *block, false,
+      unused_before};
 }
 
 /// Nobody else sees the slab before the boards do, so nobody waits for its mapping who has room elsewhere.
@@ -360,7 +364,7 @@ Result<HostPages> HostPool::take_large(std::uint64_t whole, std::uint64_t alignm
   }
   large_.push_back(std::move(*piece));
   kept_files_ += large_.back()->has_file() ? 1 : 0;
-  return HostPages{large_.back().get(), large_.back()->host(), whole, {}, true};
+  return HostPages{large_.back().get(), large_.back()->host(), whole, {}, true, true};
 }
 
 Result<HostPages> HostPool::take(std::uint64_t bytes, std::uint64_t alignment, std::span<DmaMap* const> maps,

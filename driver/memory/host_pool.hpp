@@ -103,6 +103,7 @@ struct HostPages {
   std::uint64_t bytes = 0;
   BuddyBlock block{};
   bool whole_piece = false;
+  bool unused_before = false;  ///< nobody had them since the kernel gave them: all zero
 
   /// `dma` is one of those that the pages were taken for.
   [[nodiscard]] Iova iova(const DmaMap& dma) const noexcept {
@@ -152,7 +153,7 @@ class HostPool {
   [[nodiscard]] std::optional<HostPages> take_free_block(unsigned order, std::uint32_t owner) noexcept
       DATUM_REQUIRES(mutex_);
   void add_slab(std::unique_ptr<HostPiece> piece) DATUM_REQUIRES(mutex_);
-  void hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept DATUM_REQUIRES(mutex_);
+  [[nodiscard]] bool hand_over(const BuddyBlock& block, std::uint32_t owner) noexcept DATUM_REQUIRES(mutex_);
   [[nodiscard]] std::unique_ptr<HostPiece> release_block(const HostPages& pages) noexcept;
   [[nodiscard]] bool may_keep_file() const noexcept DATUM_REQUIRES(mutex_);
 

@@ -133,9 +133,12 @@ std::uint64_t now_ns() noexcept {
 
 void start_if_wanted() noexcept try {
   const char* const wanted = std::getenv(file_variable);
+  if (wanted == nullptr || *wanted == '\0') {
+    return;
+  }
   State& all = state();
   const pid_t before = all.owner.load(std::memory_order_relaxed);
-  if (wanted == nullptr || *wanted == '\0' || before == ::getpid()) {
+  if (before == ::getpid()) {
     return;
   }
   const ScopedLock lock(all.mutex);
@@ -166,6 +169,9 @@ void start_if_wanted() noexcept try {
 [[gnu::destructor]] void write_at_exit() noexcept { finish(); }
 
 void finish() noexcept try {
+  if (!on()) {
+    return;
+  }
   State& all = state();
   const ScopedLock lock(all.mutex);
   if (!on() || all.owner.load(std::memory_order_relaxed) != ::getpid()) {

@@ -21,8 +21,8 @@ std::span<std::byte> MemoryPort::local(Physical first, std::uint64_t bytes) noex
     return first.address < dram_.size_bytes() ? dram_.run(first.address, bytes) : std::span<std::byte>{};
   case Target::onchip:
     return first.address < onchip_.size()
-               ? std::span(onchip_).subspan(first.address,
-                                            std::min<std::uint64_t>(bytes, onchip_.size() - first.address))
+               ? std::span(onchip_.data(), onchip_.size())
+                     .subspan(first.address, std::min<std::uint64_t>(bytes, onchip_.size() - first.address))
                : std::span<std::byte>{};
   case Target::host:
     break;

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include <datum/base/zeroed_array.hpp>
+
 #include "sim/host/host_bus.hpp"
 #include "sim/memory/dram_array.hpp"
 #include "sim/model/counters.hpp"
@@ -68,7 +70,7 @@ class MemoryPort {
   HostBus& host_;
   Counters& counters_;
   WordWatch& watch_;
-  std::vector<std::byte> onchip_;
+  ZeroedArray<std::byte> onchip_;
   std::vector<std::byte> bounce_;
   bool uncorrectable_ = false;
 };

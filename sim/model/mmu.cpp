@@ -67,7 +67,7 @@ Mmu::Page Mmu::translate_page(unsigned space, std::uint64_t page) {
   auto& set = tlb_[(page ^ (std::uint64_t{space} << 5U)) % tlb_sets];
   for (unsigned way = 0; way < set.ways.size(); ++way) {
     const auto& entry = set.ways[way];
-    if (entry.valid && entry.page == page && entry.space == space) {
+    if (entry.life == tlb_life_ && entry.page == page && entry.space == space) {
       ++counters_.tlb_hits;
       set.oldest = static_cast<std::uint8_t>(1 - way);
       return entry.target;
@@ -75,7 +75,7 @@ Mmu::Page Mmu::translate_page(unsigned space, std::uint64_t page) {
   }
   const auto found = walk(space, page);
   if (found.reason == hw::FaultReason::none) {
-    set.ways[set.oldest] = {true, static_cast<std::uint16_t>(space), page, found};
+    set.ways[set.oldest] = {tlb_life_, static_cast<std::uint16_t>(space), page, found};
     set.oldest = static_cast<std::uint8_t>(1 - set.oldest);
   }
   return found;
@@ -111,13 +111,13 @@ void Mmu::invalidate(unsigned space, std::uint64_t va, std::uint64_t bytes) noex
   for (auto& set : tlb_) {
     for (auto& entry : set.ways) {
       if (entry.space == space && (bytes == 0 || (entry.page >= first && entry.page - first < pages))) {
-        entry.valid = false;
+        entry.life = 0;
       }
     }
   }
 }
 
-void Mmu::invalidate_all() noexcept { tlb_.fill({}); }
+void Mmu::invalidate_all() noexcept { ++tlb_life_; }
 
 void Mmu::reset() noexcept {
   roots_.fill(0);

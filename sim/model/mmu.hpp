@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include <datum/base/zeroed_array.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "sim/model/counters.hpp"
@@ -46,7 +47,7 @@ class Mmu {
   };
 
   struct TlbEntry {
-    bool valid = false;
+    std::uint64_t life = 0;  // of the TLB in which it was filled; another one: empty
     std::uint16_t space = 0;
     std::uint64_t page = 0;  // virtual, in units of 4 KiB
     Page target;
@@ -67,7 +68,8 @@ class Mmu {
   MemoryPort& memory_;
   Counters& counters_;
   std::array<std::uint64_t, spaces> roots_{};
-  std::array<TlbSet, tlb_sets> tlb_{};
+  ZeroedArray<TlbSet> tlb_{tlb_sets};
+  std::uint64_t tlb_life_ = 1;  // each one ends with everything forgotten
 };
 
 }  // namespace datum::sim

@@ -1,6 +1,7 @@
 #include "sim/model/register_file.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "sim/model/ecc_registers.hpp"
 #include "sim/model/merge.hpp"
@@ -23,28 +24,34 @@ constexpr std::uint32_t timing1 =
 constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;
 constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(9).set_t_rtp(3).raw;
 
+/// By 32-bit word of BAR0: index into the register table plus one, 0 for none. Made by the compiler: it is
+/// far larger than what a program asks it for.
+constexpr auto register_at = [] {
+  static_assert(hw::register_table.size() < 256);
+  std::array<std::uint8_t, hw::bar0_bytes / register_bytes> table{};
+  for (std::size_t number = 0; number < hw::register_table.size(); ++number) {
+    const auto& info = hw::register_table[number];
+    for (std::uint32_t index = 0; index < info.count; ++index) {
+      const auto word = (info.offset + index * info.stride_bytes) / register_bytes;
+      table[word] = static_cast<std::uint8_t>(number + 1);
+      if (info.width_bits == 64) {
+        table[word + 1] = static_cast<std::uint8_t>(number + 1);
+      }
+    }
+  }
+  return table;
+}();
+
 std::uint32_t merge32(std::uint32_t old, std::uint64_t value, std::uint64_t mask) {
   return static_cast<std::uint32_t>(merge(old, value, mask));
 }
 
 }  // namespace
 
-RegisterFile::RegisterFile(GoldenParts& parts)
-    : parts_(parts), register_at_(hw::bar0_bytes / register_bytes) {
-  for (std::size_t number = 0; number < hw::register_table.size(); ++number) {
-    const auto& info = hw::register_table[number];
-    for (std::uint32_t index = 0; index < info.count; ++index) {
-      const auto word = (info.offset + index * info.stride_bytes) / register_bytes;
-      register_at_[word] = static_cast<std::uint8_t>(number + 1);
-      if (info.width_bits == 64) {
-        register_at_[word + 1] = static_cast<std::uint8_t>(number + 1);
-      }
-    }
-  }
-}
+RegisterFile::RegisterFile(GoldenParts& parts) : parts_(parts) {}
 
 RegisterFile::Place RegisterFile::find(std::uint32_t offset) const noexcept {
-  const auto number = register_at_[offset / register_bytes];
+  const auto number = register_at[offset / register_bytes];
   if (number == 0) {
     return {};
   }

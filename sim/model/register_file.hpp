@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sim/model/golden_parts.hpp"
 
@@ -40,8 +39,6 @@ class RegisterFile {
   void write_ring(std::uint32_t offset, std::uint32_t index, std::uint64_t value, std::uint64_t mask);
 
   GoldenParts& parts_;
-  std::vector<std::uint8_t>
-      register_at_;  // by 32-bit word of BAR0: index into the register table plus one, 0 for none
   std::uint32_t snapshot_offset_ = ~0U;  // of the high half that the last low half was read with
   std::uint32_t snapshot_high_ = 0;
 };

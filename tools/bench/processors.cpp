@@ -33,6 +33,14 @@ void move_other_threads(const cpu_set_t& to) {
   }
 }
 
+/// Nothing happens where `to` is empty.
+void move_all_threads(const cpu_set_t& to) {
+  if (CPU_COUNT(&to) != 0) {
+    static_cast<void>(::sched_setaffinity(0, sizeof to, &to));
+    move_other_threads(to);
+  }
+}
+
 }  // namespace
 
 ProcessorOfOnesOwn::ProcessorOfOnesOwn() {
@@ -46,11 +54,16 @@ ProcessorOfOnesOwn::ProcessorOfOnesOwn() {
   static_cast<void>(::sched_setaffinity(0, sizeof own, &own));
 }
 
-ProcessorOfOnesOwn::~ProcessorOfOnesOwn() {
-  if (CPU_COUNT(&before_) != 0) {
-    static_cast<void>(::sched_setaffinity(0, sizeof before_, &before_));
-    move_other_threads(before_);
+ProcessorOfOnesOwn::~ProcessorOfOnesOwn() { move_all_threads(before_); }
+
+OneProcessorForAll::OneProcessorForAll() {
+  if (::sched_getaffinity(0, sizeof before_, &before_) != 0) {
+    CPU_ZERO(&before_);
+    return;
   }
+  move_all_threads(only(next_processor(before_, 0)));
 }
+
+OneProcessorForAll::~OneProcessorForAll() { move_all_threads(before_); }
 
 }  // namespace datum::bench

@@ -283,5 +283,41 @@ TEST_F(HostMemory, given_many_small_blocks_when_freed_and_taken_again_then_they_
   }
 }
 
+TEST_F(HostMemory, given_pages_of_an_arena_when_freed_and_taken_again_then_they_are_zero) {
+  constexpr std::uint64_t bytes = 65'536;
+  HostArena arena(pool_, dma_);
+  const HostBlock first = *arena.allocate(bytes);
+  const HostBlock kept = *arena.allocate(bytes);  // so that their piece stays
+  std::memset(first.host, 0xff, bytes);
+  arena.free(first);
+
+  const HostBlock again = *arena.allocate(bytes);
+
+  ASSERT_EQ(again.host, first.host);
+  EXPECT_EQ(std::count(again.host, again.host + bytes, std::byte{0}), static_cast<std::ptrdiff_t>(bytes));
+  arena.free(again);
+  arena.free(kept);
+}
+
+TEST_F(HostMemory, given_pages_then_they_say_whether_anybody_had_them_before) {
+  const HostPages kept = *take(4096);  // so that their piece stays
+  const HostPages first = *take(65'536);
+  EXPECT_TRUE(first.unused_before);
+  pool_.release(first);
+
+  const HostPages again = *take(65'536);
+  ASSERT_EQ(again.host, first.host);
+  EXPECT_FALSE(again.unused_before);
+  const HostPages partly = *take(1U << 20U);
+  EXPECT_TRUE(partly.unused_before);
+
+  pool_.release(again);
+  pool_.release(partly);
+  const HostPages over_both = *take(1U << 20U);
+  EXPECT_FALSE(over_both.unused_before);
+  pool_.release(over_both);
+  pool_.release(kept);
+}
+
 }  // namespace
 }  // namespace datum
