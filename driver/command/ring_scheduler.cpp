@@ -252,7 +252,7 @@ void RingScheduler::Impl::pump() {
   }
   if (health && thorough) {
     if (std::optional<std::string> stuck = hang_check.look(device.board(), feeder.working_rings()); stuck) {
-      device.board().declare_lost(std::move(*stuck));
+      device.board().give_up(std::move(*stuck));
       health = device.board().health();
     }
   }

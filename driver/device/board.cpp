@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/mutex.hpp>
+#include <datum/board/watchdog_mark.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "driver/device/backend_table.hpp"
@@ -237,6 +238,13 @@ void Board::declare_lost(std::string reason) {
     loss_->reason = std::move(reason);
     loss_->lost.store(true, std::memory_order_release);
   }
+}
+
+void Board::give_up(std::string reason) {
+  if (!is_lost()) {
+    write64(hw::scratch, board::watchdog_mark);
+  }
+  declare_lost(std::move(reason));
 }
 
 Status Board::reset() {

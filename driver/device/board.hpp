@@ -77,6 +77,9 @@ class Board {
   [[nodiscard]] bool is_lost() const noexcept;
   /// Called by whoever finds that the board does not answer; the first reason is kept.
   void declare_lost(std::string reason);
+  /// declare_lost of a board that answers but does not go on, which is told so: who looks on from the board's
+  /// side has that moment, too.
+  void give_up(std::string reason);
 
   /// Puts the board into its power-on state and leaves it lost, so that nobody uses it before
   /// begin_next_life(). Its rings, roots and, on a card, memory are gone then. device_lost: it does not

@@ -112,7 +112,7 @@ Status Mmu::invalidate(unsigned space, DeviceVa first, std::uint64_t bytes) {
     return health;
   }
   if (!finished) {
-    board_.declare_lost(
+    board_.give_up(
         fmt::format("the board did not finish the invalidation of space {} at {:#x} (INV_STATUS {:#x})",
                     space, begin, status));
   }

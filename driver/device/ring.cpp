@@ -121,7 +121,7 @@ Status Ring::disable() {
     return state == ~0U || state == static_cast<std::uint32_t>(hw::RingState::disabled);
   });
   if (!stopped) {
-    board_.declare_lost(fmt::format("ring {} did not stop (state {})", index_, state));
+    board_.give_up(fmt::format("ring {} did not stop (state {})", index_, state));
   }
   return stopped && state != ~0U ? Status{} : board_.health();
 }

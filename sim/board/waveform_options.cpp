@@ -19,6 +19,7 @@ constexpr std::uint64_t most_cycles = 1'000'000'000'000;
 constexpr std::uint64_t fewest_last_cycles = 100;
 constexpr std::uint64_t smallest_waveform_bytes = 1ULL << 20U;
 constexpr std::uint64_t largest_waveform_bytes = 1ULL << 40U;
+constexpr std::uint64_t most_windows = 1000;
 
 bool same_letters(std::string_view one, std::string_view other) {
   return std::ranges::equal(one, other, [](char a, char b) {
@@ -121,12 +122,15 @@ Result<WaveformTrigger> trigger_of(const OptionItem& item, std::string_view text
   if (text == "fault") {
     return trigger_of_kind(WaveformTrigger::Kind::fault);
   }
+  if (text == "watchdog") {
+    return trigger_of_kind(WaveformTrigger::Kind::watchdog);
+  }
   if (text == "assertion") {
     return trigger_of_kind(WaveformTrigger::Kind::assertion);
   }
   return refusal(item,
                  fmt::format("'{}' is no trigger; there are write:REGISTER, write:REGISTER=VALUE, "
-                             "descriptor:NUMBER, descriptor:NUMBER@RING, fault, assertion",
+                             "descriptor:NUMBER, descriptor:NUMBER@RING, fault, watchdog, assertion",
                              shown_text(text)),
                  "write one, or several with '+' between them");
 }
@@ -164,6 +168,33 @@ Status take_cycles(const OptionItem& item, std::uint64_t first, std::optional<st
   return status;
 }
 
+Status take_windows(const OptionItem& item, std::optional<std::uint64_t>& to) {
+  std::uint64_t value = 0;
+  auto status = take_number(item, 1, most_windows, value);
+  if (status) {
+    to = value;
+  }
+  return status;
+}
+
+/// One cycle, or those of several windows.
+Status take_cycle_list(const OptionItem& item, std::vector<std::uint64_t>& to) {
+  to.clear();
+  for (const std::string_view piece : pieces_of_value(item.value)) {
+    OptionItem one = item;
+    one.value = piece;
+    std::uint64_t value = 0;
+    if (Status status = take_number(one, 0, most_cycles, value); !status) {
+      return status;
+    }
+    to.push_back(value);
+  }
+  if (to.size() > most_windows) {
+    return refusal(item, fmt::format("names {} windows, and there are at most {}", to.size(), most_windows));
+  }
+  return {};
+}
+
 Status take_size(const OptionItem& item, std::optional<std::uint64_t>& to) {
   const auto value = parse_size(item.value);
   if (!value || *value < smallest_waveform_bytes || *value > largest_waveform_bytes) {
@@ -178,9 +209,35 @@ Error contradiction(std::string_view sentence, std::string hint) {
                     std::move(hint));
 }
 
+bool is_by_time(const WaveformOptions& options) {
+  return !options.from_cycles.empty() || !options.to_cycles.empty();
+}
+
 bool names_more_than_a_file(const WaveformOptions& options) {
-  return !options.scopes.empty() || options.from_cycle || options.to_cycle || !options.triggers.empty() ||
+  return !options.scopes.empty() || is_by_time(options) || !options.triggers.empty() || options.windows ||
          options.last_cycles || options.next_cycles || options.size_bytes;
+}
+
+/// Each window has both ends, unless there is but one, and begins behind the one before.
+Status check_windows_by_time(const WaveformOptions& options) {
+  const auto& from = options.from_cycles;
+  const auto& to = options.to_cycles;
+  if (std::max(from.size(), to.size()) > 1 && from.size() != to.size()) {
+    return contradiction(fmt::format("wave_from names {} windows and wave_to {}", from.size(), to.size()),
+                         "name the first and the last cycle of each: wave_from=100+5000,wave_to=200+5100");
+  }
+  for (std::size_t window = 0; window < std::min(from.size(), to.size()); ++window) {
+    if (from[window] > to[window]) {
+      return contradiction(fmt::format("wave_from={} comes after wave_to={}", from[window], to[window]),
+                           "wave_to is the last cycle of the window");
+    }
+    if (window > 0 && from[window] <= to[window - 1]) {
+      return contradiction(fmt::format("the window from {} begins before the one to {} has ended",
+                                       from[window], to[window - 1]),
+                           "name them in their order, none inside another");
+    }
+  }
+  return {};
 }
 
 bool ends_with_the_board(const WaveformOptions& options) {
@@ -191,21 +248,25 @@ bool ends_with_the_board(const WaveformOptions& options) {
 
 }  // namespace
 
+std::uint64_t windows_of(const WaveformOptions& options) noexcept {
+  return std::max<std::uint64_t>(options.windows.value_or(1), options.from_cycles.size());
+}
+
 bool is_waveform_option(std::string_view name) noexcept {
   constexpr std::array names{waveform_file_option,          waveform_file_alias,
                              std::string_view{"wave_from"}, std::string_view{"wave_to"},
                              std::string_view{"wave_on"},   std::string_view{"wave_last"},
                              std::string_view{"wave_next"}, std::string_view{"wave_scope"},
-                             std::string_view{"wave_size"}};
+                             std::string_view{"wave_size"}, std::string_view{"wave_windows"}};
   return std::ranges::find(names, name) != names.end();
 }
 
 Status take_waveform_option(const OptionItem& item, WaveformOptions& options) {
   if (item.name == "wave_from") {
-    return take_cycles(item, 0, options.from_cycle);
+    return take_cycle_list(item, options.from_cycles);
   }
   if (item.name == "wave_to") {
-    return take_cycles(item, 0, options.to_cycle);
+    return take_cycle_list(item, options.to_cycles);
   }
   if (item.name == "wave_on") {
     return take_triggers(item, options.triggers);
@@ -215,6 +276,9 @@ Status take_waveform_option(const OptionItem& item, WaveformOptions& options) {
   }
   if (item.name == "wave_next") {
     return take_cycles(item, 1, options.next_cycles);
+  }
+  if (item.name == "wave_windows") {
+    return take_windows(item, options.windows);
   }
   if (item.name == "wave_scope") {
     return take_scopes(item, options.scopes);
@@ -232,21 +296,35 @@ Status check_waveform(WaveformOptions& options) {
                                       "add wave=FILE")}
                : Status{};
   }
-  const bool by_time = options.from_cycle || options.to_cycle;
-  if (by_time && (!options.triggers.empty() || options.last_cycles || options.next_cycles)) {
+  if (is_by_time(options) &&
+      (!options.triggers.empty() || options.last_cycles || options.next_cycles || options.windows)) {
     return contradiction("a window is chosen by time (wave_from, wave_to) or by what happens (wave_on, "
-                         "wave_last, wave_next), and both are named",
+                         "wave_last, wave_next, wave_windows), and both are named",
                          "leave one of them out");
   }
-  if (options.from_cycle && options.to_cycle && *options.from_cycle > *options.to_cycle) {
-    return contradiction(
-        fmt::format("wave_from={} comes after wave_to={}", *options.from_cycle, *options.to_cycle),
-        "wave_to is the last cycle of the window");
+  if (Status status = check_windows_by_time(options); !status) {
+    return status;
   }
   if (options.next_cycles && options.triggers.empty() && !options.last_cycles) {
     return contradiction(
         fmt::format("wave_next={} counts from a trigger, and there is none", *options.next_cycles),
         "add wave_on=TRIGGER, or say wave_to=CYCLE");
+  }
+  if (options.windows && options.triggers.empty() && !options.last_cycles) {
+    return contradiction(
+        fmt::format("wave_windows={} counts triggers, and there is none", *options.windows),
+        "add wave_on=TRIGGER, or name several windows by time: wave_from=100+5000,wave_to=200+5100");
+  }
+  if (options.windows.value_or(1) > 1 && !options.last_cycles && !options.next_cycles) {
+    return contradiction(
+        fmt::format("wave_windows={} has no second one: the first never ends", *options.windows),
+        "add wave_next=CYCLES, which is how long each is");
+  }
+  if (const std::uint64_t share = options.size_bytes.value_or(default_waveform_bytes) / windows_of(options);
+      share < smallest_waveform_bytes) {
+    return contradiction(fmt::format("wave_size={} is shared by {} windows, and each needs at least 1M",
+                                     *options.size_bytes, windows_of(options)),
+                         "ask for fewer windows, or for more room");
   }
   if (ends_with_the_board(options) && !options.last_cycles) {
     return contradiction("wave_on=assertion leaves nothing to record: the board is lost then",
@@ -254,7 +332,8 @@ Status check_waveform(WaveformOptions& options) {
   }
   if (options.last_cycles) {
     if (options.triggers.empty()) {
-      options.triggers.push_back(trigger_of_kind(WaveformTrigger::Kind::fault));
+      options.triggers = {trigger_of_kind(WaveformTrigger::Kind::fault),
+                          trigger_of_kind(WaveformTrigger::Kind::watchdog)};
     }
     options.next_cycles = options.next_cycles.value_or(default_next_cycles);
   }

@@ -23,6 +23,7 @@ struct WaveformTrigger {
     fault,       ///< of a ring
     descriptor,  ///< the board fetches it
     assertion,   ///< a failed one, or whatever else makes the board lost
+    watchdog,    ///< the driver gives up a board that answers but does not go on
   };
 
   Kind kind = Kind::fault;
@@ -34,11 +35,12 @@ struct WaveformTrigger {
 
 /// Cycles count from the opening of the board. check_waveform says what goes together.
 struct WaveformOptions {
-  std::string file;                 ///< empty: no waveform
-  std::vector<std::string> scopes;  ///< empty: everything
-  std::optional<std::uint64_t> from_cycle;
-  std::optional<std::uint64_t> to_cycle;     ///< the last one
+  std::string file;                          ///< empty: no waveform
+  std::vector<std::string> scopes;           ///< empty: everything
+  std::vector<std::uint64_t> from_cycles;    ///< of each window by time; none: of one, the first
+  std::vector<std::uint64_t> to_cycles;      ///< the last of each; none: of one, the end
   std::vector<WaveformTrigger> triggers;     ///< the first that comes counts
+  std::optional<std::uint64_t> windows;      ///< how many triggers begin one, if more than the first
   std::optional<std::uint64_t> last_cycles;  ///< kept of what goes before the trigger, or before the end
   std::optional<std::uint64_t> next_cycles;  ///< after the trigger
   std::optional<std::uint64_t> size_bytes;   ///< of all its files
@@ -47,6 +49,9 @@ struct WaveformOptions {
 inline constexpr std::uint64_t default_waveform_bytes = 4ULL << 30U;
 /// Of a waveform with last_cycles: enough for what a fault brings about.
 inline constexpr std::uint64_t default_next_cycles = 1000;
+
+/// How many windows there are at most.
+[[nodiscard]] std::uint64_t windows_of(const WaveformOptions& options) noexcept;
 
 [[nodiscard]] bool is_waveform_option(std::string_view name) noexcept;
 /// invalid_argument names the option, the value and what would be accepted.

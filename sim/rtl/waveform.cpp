@@ -31,12 +31,20 @@ std::uint64_t bytes_of(const std::string& file) {
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-}  // namespace
-
-std::string file_before(const std::string& file) {
+/// `word` comes before the suffix that viewers know.
+std::string with_word(const std::string& file, const std::string& word) {
   constexpr std::string_view suffix = ".fst";
   const bool has_suffix = file.size() > suffix.size() && file.ends_with(suffix);
-  return has_suffix ? file.substr(0, file.size() - suffix.size()) + ".before.fst" : file + ".before";
+  const std::size_t end = has_suffix ? file.size() - suffix.size() : file.size();
+  return file.substr(0, end) + word + file.substr(end);
+}
+
+}  // namespace
+
+std::string file_before(const std::string& file) { return with_word(file, ".before"); }
+
+std::string file_of_window(const std::string& file, std::uint64_t window) {
+  return window == 1 ? file : with_word(file, "." + std::to_string(window));
 }
 
 Waveform::Waveform(VerilatedBoard& board, const WaveformOptions& options, std::string file,
@@ -46,13 +54,43 @@ Waveform::Waveform(VerilatedBoard& board, const WaveformOptions& options, std::s
       file_(std::move(file)),
       scopes_(std::move(scopes)),
       keeps_last_(options.last_cycles.has_value()),
-      most_bytes_(
-          room_for_cycles(options.size_bytes.value_or(default_waveform_bytes) / (keeps_last_ ? 2 : 1))),
-      begin_(options.triggers.empty() || keeps_last_ ? options.from_cycle.value_or(0) : never),
-      end_(options.to_cycle ? *options.to_cycle + 1 : never) {
-  if (keeps_last_) {
-    static_cast<void>(std::remove(file_before(file_).c_str()));  // of an earlier run
+      windows_(windows_of(options)),
+      most_bytes_(room_for_cycles(options.size_bytes.value_or(default_waveform_bytes) / windows_ /
+                                  (keeps_last_ ? 2 : 1))) {
+  for (std::uint64_t window = 1; window <= windows_; ++window) {  // those of an earlier run
+    const std::string of_window = file_of_window(file_, window);
+    if (keeps_last_) {
+      static_cast<void>(std::remove(file_before(of_window).c_str()));
+    }
+    if (window > 1) {
+      static_cast<void>(std::remove(of_window.c_str()));
+    }
   }
+  arm();
+}
+
+void Waveform::arm() {
+  const std::size_t index = window_ - 1;
+  const bool at_trigger = !options_.triggers.empty() && !keeps_last_;
+  begin_ = at_trigger ? never : 0;
+  if (index < options_.from_cycles.size()) {
+    begin_ = options_.from_cycles[index];
+  }
+  end_ = index < options_.to_cycles.size() ? options_.to_cycles[index] + 1 : never;
+  triggered_ = false;
+  ends_ = false;
+}
+
+void Waveform::end_window(std::uint64_t cycle) {
+  if (window_ == windows_) {
+    finish();
+    return;
+  }
+  board_.close_waveform();
+  stage_ = Stage::waits;
+  ++window_;
+  arm();
+  decide(cycle);  // the next may begin at once
 }
 
 void Waveform::trigger() noexcept {
@@ -69,7 +107,7 @@ void Waveform::finish() {
 }
 
 void Waveform::open(std::uint64_t cycle) {
-  board_.open_waveform(file_, scopes_);
+  board_.open_waveform(file(), scopes_);
   stage_ = Stage::records;
   opened_ = cycle;
   check_ = cycle + first_look_cycles;
@@ -78,7 +116,7 @@ void Waveform::open(std::uint64_t cycle) {
 
 void Waveform::begin_other_file(std::uint64_t cycle) {
   board_.close_waveform();
-  static_cast<void>(std::rename(file_.c_str(), file_before(file_).c_str()));
+  static_cast<void>(std::rename(file().c_str(), file_before(file()).c_str()));
   open(cycle);
 }
 
@@ -90,7 +128,7 @@ bool Waveform::check_size(std::uint64_t cycle) {
     return true;
   }
   flushed_ = false;
-  const std::uint64_t bytes = bytes_of(file_);
+  const std::uint64_t bytes = bytes_of(file());
   const std::uint64_t bytes_a_cycle = bytes / (cycle - opened_) + 1;
   const std::uint64_t left = most_bytes_ - std::min(bytes, most_bytes_);
   check_ = cycle + std::clamp(left / bytes_a_cycle / 2, least_look_cycles, most_look_cycles);
@@ -114,7 +152,7 @@ void Waveform::decide(std::uint64_t cycle) {
     end_ = options_.next_cycles ? cycle + *options_.next_cycles : never;
   }
   if (cycle >= end_) {
-    finish();
+    end_window(cycle);
     return;
   }
   // What led to the trigger stays: no other file begins behind it.
@@ -124,7 +162,7 @@ void Waveform::decide(std::uint64_t cycle) {
     begin_other_file(cycle);
   } else if (cycle >= check_ && !check_size(cycle)) {
     if (!alternates) {
-      finish();
+      end_window(cycle);
       return;
     }
     begin_other_file(cycle);

@@ -13,8 +13,12 @@ namespace datum::sim {
 /// The file that holds what went before `file`, where a waveform keeps the last cycles: run.before.fst.
 [[nodiscard]] std::string file_before(const std::string& file);
 
-/// A window by time, from a trigger on, or around one. To keep the last cycles before something that nobody
-/// knows yet, two files alternate: the one that is full takes the name of file_before, and a new one begins.
+/// The file of a further window, which counts from 2: run.2.fst. That of the first is `file`.
+[[nodiscard]] std::string file_of_window(const std::string& file, std::uint64_t window);
+
+/// Windows by time, from triggers on, or around them, each in a file of its own. To keep the last cycles
+/// before something that nobody knows yet, two files alternate: the one that is full takes the name of
+/// file_before, and a new one begins.
 class Waveform {
  public:
   /// Records into `file`, of those `scopes`. `board` and `options` outlive it; `options` name a file.
@@ -28,7 +32,7 @@ class Waveform {
     }
   }
 
-  /// A trigger has come; it counts from the next cycle on.
+  /// A trigger has come; it counts from the next cycle on. Inside a window it is a part of that one.
   void trigger() noexcept;
   /// Nothing is recorded any more, and the file is whole.
   void finish();
@@ -38,6 +42,12 @@ class Waveform {
 
   void decide(std::uint64_t cycle);
   void open(std::uint64_t cycle);
+  /// Where the window `window_` begins and ends, as far as that is known before a trigger.
+  void arm();
+  void end_window(std::uint64_t cycle);
+
+  [[nodiscard]] std::string file() const { return file_of_window(file_, window_); }
+
   void begin_other_file(std::uint64_t cycle);
   /// In two steps, since a flush takes place in the cycle that follows it. False: the file is full.
   bool check_size(std::uint64_t cycle);
@@ -47,12 +57,14 @@ class Waveform {
   std::string file_;
   std::vector<std::string> scopes_;
   bool keeps_last_;
+  std::uint64_t windows_;
   std::uint64_t most_bytes_;  // of one file, before it is closed
+  std::uint64_t window_ = 1;
   Stage stage_ = Stage::waits;
   bool triggered_ = false;
   bool ends_ = false;  // the trigger came, and end_ follows from it
-  std::uint64_t begin_;
-  std::uint64_t end_;  // the first cycle behind the window
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;  // the first cycle behind the window
   std::uint64_t opened_ = 0;
   std::uint64_t check_ = 0;
   bool flushed_ = false;

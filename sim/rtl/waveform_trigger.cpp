@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include <datum/board/watchdog_mark.hpp>
+
 namespace datum::sim {
 
 namespace {
@@ -39,8 +41,15 @@ void WaveformTriggerWatch::learn_ring(std::uint32_t offset, std::uint64_t value,
 void WaveformTriggerWatch::saw_write(std::uint32_t offset, std::uint64_t value, unsigned bytes) {
   learn_ring(offset, value, bytes);
   const bool awaited = std::ranges::any_of(triggers_, [&](const WaveformTrigger& trigger) {
-    return trigger.kind == WaveformTrigger::Kind::register_write && trigger.offset >= offset &&
-           trigger.offset < offset + bytes && (!trigger.value || *trigger.value == value);
+    switch (trigger.kind) {
+    case WaveformTrigger::Kind::register_write:
+      return trigger.offset >= offset && trigger.offset < offset + bytes &&
+             (!trigger.value || *trigger.value == value);
+    case WaveformTrigger::Kind::watchdog:
+      return offset == hw::scratch && bytes == sizeof value && value == board::watchdog_mark;
+    default:
+      return false;
+    }
   });
   if (awaited) {
     fire_();

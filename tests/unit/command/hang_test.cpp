@@ -2,6 +2,8 @@
 #include <atomic>
 #include <memory>
 
+#include <datum/board/watchdog_mark.hpp>
+
 #include "driver/command/hang_check.hpp"
 #include "driver/device/limits.hpp"
 #include "tests/fakes/forwarding_function.hpp"
@@ -191,6 +193,8 @@ TEST_F(HangTest, given_a_board_that_never_begins_its_work_when_waited_for_then_i
   EXPECT_EQ(code(fence->synchronize(patience_ns)), ErrorCode::device_lost);
   EXPECT_FALSE(done->synchronize(patience_ns).ok());
   EXPECT_EQ(code(device().board().health()), ErrorCode::device_lost);
+  EXPECT_EQ(device().board().read64(hw::scratch), board::watchdog_mark)
+      << "whoever looks on from the board's side";
   EXPECT_EQ(code(run(*on, *work)), ErrorCode::device_lost);
 }
 

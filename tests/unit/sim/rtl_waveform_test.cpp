@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <datum/board/watchdog_mark.hpp>
+
 #include "cosim/board_driver.hpp"
 #include "rtl_model/verilated_runtime/verilated_failure.hpp"
 #include "sim/backend.hpp"
@@ -147,6 +149,43 @@ TEST_F(RtlWaveform, given_the_last_cycles_when_a_ring_faults_then_they_and_the_f
   const auto counted = newest.changes_of("TOP.datum_board.u_regs.fault_count");
   ASSERT_FALSE(counted.empty());
   EXPECT_EQ(counted.back().value, 1U);
+}
+
+TEST_F(RtlWaveform, given_the_last_cycles_when_the_driver_gives_the_board_up_then_those_before_it_are_there) {
+  open(",wave_last=500,wave_next=20,wave_scope=u_regs");
+  run_to(function_->cycle() + 1200);
+  const std::uint64_t given_up = function_->cycle();
+  registers().write64(hw::scratch, board::watchdog_mark);
+  run_to(given_up + 1500);
+  EXPECT_EQ(FstFile(file_).last_cycle(), given_up + 19) << "the write itself is in it";
+  EXPECT_LE(FstFile(file_before(file_)).first_cycle(), given_up - 500);
+  const auto scratch = FstFile(file_).changes_of("TOP.datum_board.u_regs.scratch_q");
+  ASSERT_FALSE(scratch.empty());
+  EXPECT_EQ(scratch.back().value, board::watchdog_mark);
+}
+
+TEST_F(RtlWaveform, given_several_windows_then_the_descriptors_of_a_run_are_each_in_its_own) {
+  open(",wave_on=descriptor:1+descriptor:3,wave_next=300,wave_windows=2,wave_scope=u_dma");
+  cosim::BoardDriver driver(*function_);
+  std::vector<std::uint64_t> begun;
+  {
+    cosim::Ring ring(driver, 2, 4, {1});
+    for (unsigned descriptor = 1; descriptor <= 3; ++descriptor) {
+      run_to(function_->cycle() + 400);
+      begun.push_back(function_->cycle());
+      ASSERT_TRUE(ring.wait_for(ring.submit(cosim::plain_descriptor(hw::Opcode::nop))));
+    }
+    run_to(function_->cycle() + 400);
+  }
+  close();
+  const FstFile first(file_);
+  const FstFile second(file_of_window(file_, 2));
+  EXPECT_EQ(first.last_cycle() - first.first_cycle(), 299U);
+  EXPECT_EQ(second.last_cycle() - second.first_cycle(), 299U);
+  EXPECT_GE(first.first_cycle(), begun[0]);
+  EXPECT_LT(first.last_cycle(), begun[1]);
+  EXPECT_GE(second.first_cycle(), begun[2]);
+  EXPECT_FALSE(std::filesystem::exists(file_of_window(file_, 3)));
 }
 
 TEST_F(RtlWaveform, given_the_last_cycles_when_nothing_happens_then_those_before_the_end_are_there) {

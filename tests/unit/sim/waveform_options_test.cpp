@@ -41,7 +41,8 @@ TEST(WaveformOptionsOfAddress, given_a_file_alone_then_everything_is_recorded) {
   EXPECT_EQ(options->waveform.file, "a.fst");
   EXPECT_TRUE(options->waveform.scopes.empty());
   EXPECT_TRUE(options->waveform.triggers.empty());
-  EXPECT_FALSE(options->waveform.from_cycle || options->waveform.last_cycles || options->waveform.size_bytes);
+  EXPECT_FALSE(!options->waveform.from_cycles.empty() || options->waveform.last_cycles ||
+               options->waveform.size_bytes);
 }
 
 TEST(WaveformOptionsOfAddress, given_the_other_name_of_the_file_then_it_is_the_same_option) {
@@ -53,17 +54,17 @@ TEST(WaveformOptionsOfAddress, given_the_other_name_of_the_file_then_it_is_the_s
 
 TEST(WaveformOptionsOfAddress, given_a_window_by_time_then_both_cycles_are_in_it) {
   const auto options = taken("wave_from=100,wave_to=0x100,wave_size=64M,wave_scope=u_dma+datum_board.u_mmu");
-  EXPECT_EQ(options.from_cycle, 100U);
-  EXPECT_EQ(options.to_cycle, 256U);
+  EXPECT_EQ(options.from_cycles, std::vector<std::uint64_t>{100});
+  EXPECT_EQ(options.to_cycles, std::vector<std::uint64_t>{256});
   EXPECT_EQ(options.size_bytes, 64ULL << 20U);
   EXPECT_EQ(options.scopes, (std::vector<std::string>{"u_dma", "datum_board.u_mmu"}));
 }
 
 TEST(WaveformOptionsOfAddress, given_triggers_then_each_is_understood) {
-  const auto options =
-      taken("wave_on=write:ring_tail[3]+write:RESET=1+write:0x5000+fault+descriptor:17+descriptor:9@2,"
-            "wave_next=500");
-  ASSERT_EQ(options.triggers.size(), 6U);
+  const auto options = taken(
+      "wave_on=write:ring_tail[3]+write:RESET=1+write:0x5000+fault+descriptor:17+descriptor:9@2+watchdog,"
+      "wave_next=500");
+  ASSERT_EQ(options.triggers.size(), 7U);
   EXPECT_EQ(options.triggers[0].kind, Kind::register_write);
   EXPECT_EQ(options.triggers[0].offset, hw::ring_tail(3));
   EXPECT_FALSE(options.triggers[0].value);
@@ -76,14 +77,16 @@ TEST(WaveformOptionsOfAddress, given_triggers_then_each_is_understood) {
   EXPECT_FALSE(options.triggers[4].ring);
   EXPECT_EQ(options.triggers[5].number, 9U);
   EXPECT_EQ(options.triggers[5].ring, 2U);
+  EXPECT_EQ(options.triggers[6].kind, Kind::watchdog);
   EXPECT_EQ(options.next_cycles, 500U);
   EXPECT_FALSE(options.last_cycles);
 }
 
-TEST(WaveformOptionsOfAddress, given_the_last_cycles_and_no_trigger_then_a_fault_ends_them) {
+TEST(WaveformOptionsOfAddress, given_the_last_cycles_and_no_trigger_then_a_fault_or_the_watchdog_ends_them) {
   const auto options = taken("wave_last=5000");
-  ASSERT_EQ(options.triggers.size(), 1U);
+  ASSERT_EQ(options.triggers.size(), 2U);
   EXPECT_EQ(options.triggers[0].kind, Kind::fault);
+  EXPECT_EQ(options.triggers[1].kind, Kind::watchdog);
   EXPECT_EQ(options.next_cycles, default_next_cycles);
   EXPECT_EQ(taken("wave_last=5000,wave_on=assertion").triggers[0].kind, Kind::assertion);
 }
@@ -120,6 +123,34 @@ TEST(WaveformOptionsOfAddress, given_options_that_contradict_one_another_then_th
   EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_next=7"), {"wave_next=7", "wave_on=TRIGGER"}));
   EXPECT_TRUE(
       tells_all(waveform_refusal("wave=a,wave_on=assertion"), {"wave_on=assertion", "wave_last=CYCLES"}));
+}
+
+TEST(WaveformOptionsOfAddress, given_several_windows_then_each_has_both_its_cycles_or_its_trigger) {
+  const auto by_time = taken("wave_from=100+5000,wave_to=200+0x1400");
+  EXPECT_EQ(by_time.from_cycles, (std::vector<std::uint64_t>{100, 5000}));
+  EXPECT_EQ(by_time.to_cycles, (std::vector<std::uint64_t>{200, 5120}));
+  EXPECT_EQ(windows_of(by_time), 2U);
+  EXPECT_EQ(windows_of(taken("wave_on=descriptor:4,wave_next=10,wave_windows=3")), 3U);
+  EXPECT_EQ(windows_of(taken("wave_last=100,wave_windows=1000")), 1000U);
+  EXPECT_EQ(windows_of(taken("wave_on=fault")), 1U);
+}
+
+TEST(WaveformOptionsOfAddress, given_windows_that_make_no_sense_then_the_cure_is_told) {
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_from=1+9,wave_to=5"),
+                        {"2 windows", "wave_to 1", "wave_from=100+5000"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_from=1+9,wave_to=9+20"),
+                        {"from 9", "to 9 has ended", "in their order"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_from=1+9,wave_to=5+8"), {"wave_from=9", "wave_to=8"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_from=1+"), {"wave_from=", "from 0"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_windows=2"), {"wave_windows=2", "wave_on=TRIGGER"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_on=fault,wave_windows=2"),
+                        {"first never ends", "wave_next=CYCLES"}));
+  EXPECT_TRUE(
+      tells_all(waveform_refusal("wave=a,wave_last=100,wave_windows=1001"), {"wave_windows=1001", "1000"}));
+  EXPECT_TRUE(tells_all(waveform_refusal("wave=a,wave_last=100,wave_windows=9,wave_size=8M"),
+                        {"9 windows", "1M", "fewer"}));
+  EXPECT_TRUE(
+      tells_all(waveform_refusal("wave=a,wave_to=9,wave_windows=2"), {"by time", "wave_windows", "leave"}));
 }
 
 }  // namespace

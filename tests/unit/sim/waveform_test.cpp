@@ -105,8 +105,8 @@ TEST_F(WaveformTest, given_a_file_alone_then_every_cycle_is_in_it) {
 }
 
 TEST_F(WaveformTest, given_a_window_by_time_then_nothing_else_is_in_it) {
-  options_.from_cycle = 100;
-  options_.to_cycle = 200;
+  options_.from_cycles = {100};
+  options_.to_cycles = {200};
   begin();
   run_to(1000);
   EXPECT_EQ(cycles_in(file_), (Range{100, 200})) << "and the file is whole when the window ends";
@@ -192,6 +192,88 @@ TEST_F(WaveformTest, given_a_size_and_the_last_cycles_then_the_newest_that_fit_a
   EXPECT_LE(both, *options_.size_bytes);
   EXPECT_EQ(cycles_in(file_).second, 29'999U);
   EXPECT_EQ(cycles_in(file_before(file_)).second + 1, cycles_in(file_).first);
+}
+
+TEST_F(WaveformTest, given_several_windows_by_time_then_each_has_a_file) {
+  options_.from_cycles = {100, 201, 700};
+  options_.to_cycles = {200, 300, 2000};
+  begin();
+  run_to(1000);
+  waveform_->finish();
+  EXPECT_EQ(cycles_in(file_), (Range{100, 200}));
+  EXPECT_EQ(cycles_in(file_of_window(file_, 2)), (Range{201, 300})) << "right behind the first";
+  EXPECT_EQ(cycles_in(file_of_window(file_, 3)), (Range{700, 999})) << "the board ended within it";
+}
+
+TEST_F(WaveformTest, given_several_windows_then_each_trigger_outside_of_one_begins_the_next_up_to_the_last) {
+  options_.triggers = {on_fault()};
+  options_.next_cycles = 50;
+  options_.windows = 2;
+  begin();
+  for (const std::uint64_t trigger : {300U, 320U, 400U, 500U}) {
+    run_to(trigger);
+    waveform_->trigger();
+  }
+  run_to(1000);
+  EXPECT_EQ(cycles_in(file_), (Range{300, 349})) << "the trigger in 320 is inside of it";
+  EXPECT_EQ(cycles_in(file_of_window(file_, 2)), (Range{400, 449}));
+  EXPECT_FALSE(std::filesystem::exists(file_of_window(file_, 3)));
+}
+
+TEST_F(WaveformTest, given_several_windows_and_the_last_cycles_then_each_has_what_led_to_its_trigger) {
+  options_.triggers = {on_fault()};
+  options_.last_cycles = 100;
+  options_.next_cycles = 20;
+  options_.windows = 3;
+  begin();
+  run_to(350);
+  waveform_->trigger();
+  run_to(590);
+  waveform_->trigger();
+  run_to(900);
+  waveform_->finish();
+  EXPECT_EQ(cycles_in(file_before(file_)), (Range{200, 299}));
+  EXPECT_EQ(cycles_in(file_), (Range{300, 369}));
+  const std::string second = file_of_window(file_, 2);
+  EXPECT_EQ(cycles_in(file_before(second)), (Range{470, 569}));
+  EXPECT_EQ(cycles_in(second), (Range{570, 609}));
+  const std::string third = file_of_window(file_, 3);
+  EXPECT_EQ(cycles_in(file_before(third)), (Range{710, 809})) << "the end of the board is the last trigger";
+  EXPECT_EQ(cycles_in(third), (Range{810, 899}));
+}
+
+TEST_F(WaveformTest, given_several_windows_and_a_size_then_they_share_it) {
+  options_.size_bytes = 3U << 20U;
+  options_.triggers = {on_fault()};
+  options_.next_cycles = 25'000;
+  options_.windows = 2;
+  board_.padding = 100;
+  begin();
+  waveform_->trigger();
+  run_to(20'000);
+  waveform_->trigger();
+  run_to(40'000);
+  waveform_->finish();
+  for (const std::string& file : {file_, file_of_window(file_, 2)}) {
+    EXPECT_LE(std::filesystem::file_size(file), *options_.size_bytes / 2);
+    EXPECT_GT(std::filesystem::file_size(file), *options_.size_bytes / 3);
+  }
+  EXPECT_EQ(cycles_in(file_of_window(file_, 2)).first, 20'000U);
+}
+
+TEST_F(WaveformTest, given_windows_of_an_earlier_run_then_they_are_gone) {
+  std::ofstream(file_of_window(file_, 2)) << "7\n";
+  options_.triggers = {on_fault()};
+  options_.next_cycles = 50;
+  options_.windows = 2;
+  begin();
+  EXPECT_FALSE(std::filesystem::exists(file_of_window(file_, 2)));
+}
+
+TEST(WaveformNames, a_further_window_keeps_the_suffix_that_viewers_know) {
+  EXPECT_EQ(file_of_window("/a/run.fst", 1), "/a/run.fst");
+  EXPECT_EQ(file_of_window("/a/run.fst", 2), "/a/run.2.fst");
+  EXPECT_EQ(file_before(file_of_window("/a/run.fst", 12)), "/a/run.12.before.fst");
 }
 
 TEST(WaveformNames, the_file_before_keeps_the_suffix_that_viewers_know) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <datum/board/watchdog_mark.hpp>
+
 #include "sim/rtl/waveform_trigger.hpp"
 
 namespace datum::sim {
@@ -53,6 +55,16 @@ TEST_F(WaveformTriggers, given_a_value_then_only_that_one_fires) {
   watch_.saw_write(hw::scratch, 2, 8);
   EXPECT_EQ(fired_, 0U);
   watch_.saw_write(hw::scratch, 0x1'0000'0002, 8);
+  EXPECT_EQ(fired_, 1U);
+}
+
+TEST_F(WaveformTriggers, given_the_watchdog_then_the_drivers_mark_fires_and_nothing_else) {
+  on(Kind::watchdog);
+  watch_.saw_write(hw::scratch, 0x1234, 8);
+  watch_.saw_write(hw::window_base, board::watchdog_mark, 8);
+  watch_.saw_message(hw::ring_page_block_count);
+  EXPECT_EQ(fired_, 0U);
+  watch_.saw_write(hw::scratch, board::watchdog_mark, 8);
   EXPECT_EQ(fired_, 1U);
 }
 
