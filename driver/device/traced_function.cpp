@@ -33,6 +33,8 @@ constexpr CounterRow counter_rows[] = {
     {hw::perf_tlb_hits, 1},
     {hw::perf_walks, 1},
     {hw::perf_descriptors, 1},
+    {hw::ecc_corrected_count, 1},
+    {hw::ecc_uncorrected_count, 1},
 };
 static_assert(std::size(counter_rows) == trace::counter_names.size());
 
@@ -144,7 +146,9 @@ void TracedFunction::note_counters() noexcept {
   for (std::size_t i = 0; i < v.size(); ++i) {
     v[i] = registers.read64(counter_rows[i].offset) * counter_rows[i].unit;
   }
+  // An event has room for nine.
   trace::note(Kind::counters, "counters", number_, 0, {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]});
+  trace::note(Kind::counters, "counters", number_, 0, {v[9], v[10]}, 9);
 }
 
 const TracedFunction* as_traced(const board::PcieFunction& function) noexcept {

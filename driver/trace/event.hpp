@@ -18,7 +18,7 @@ enum class Kind : std::uint8_t {
   doorbell,    ///< words: number of the last descriptor that the board knows of
   completion,  ///< begin_ns: when it was seen; words: as CompletionWord
   interrupt,   ///< end_ns: when a wait for any interrupt came back with one
-  counters,    ///< words: the board's counters, in the order of counter_names
+  counters,    ///< words: the board's counters, in the order of counter_names from the one of number `id`
 };
 
 /// Of Kind::descriptor.
@@ -31,9 +31,9 @@ enum class ClockWord : std::uint8_t { timer, timer_hz, cycles, clock_hz };
 /// Of Kind::completion.
 enum class CompletionWord : std::uint8_t { number, status, timer };
 
-inline constexpr std::array counter_names = {"host read bytes", "host write bytes", "DRAM reads",
-                                             "DRAM writes",     "rows opened",      "refreshes",
-                                             "TLB hits",        "page walks",       "descriptors"};
+inline constexpr std::array counter_names = {
+    "host read bytes", "host write bytes", "DRAM reads",  "DRAM writes",     "rows opened", "refreshes",
+    "TLB hits",        "page walks",       "descriptors", "words corrected", "words lost"};
 
 /// Two cache lines. `name` is a literal of the driver.
 struct Event {

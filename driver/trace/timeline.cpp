@@ -110,8 +110,8 @@ class Timeline {
     }
     write_notices({process_of(number), notice_thread}, notices);
     for (const Event* event : board.counters) {
-      for (std::size_t i = 0; i < event->word_count && i < counter_names.size(); ++i) {
-        writer_.counter(process_of(number), counter_names[i], event->begin_ns, event->words[i]);
+      for (std::size_t i = 0; i < event->word_count && event->id + i < counter_names.size(); ++i) {
+        writer_.counter(process_of(number), counter_names[event->id + i], event->begin_ns, event->words[i]);
       }
     }
   }

@@ -269,8 +269,12 @@ TEST_F(TraceTimeline, given_names_counters_and_losses_when_written_then_they_are
   names_.add_thread(thread, "wor\"ker\x01");
   names_.add_board("model:");
   add(Kind::counters, 2000, 2000, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  add(Kind::counters, 2000, 2000, {10, 11}).id = 9;
   const json all = timeline(17);
-  EXPECT_EQ(with(all, "ph", "C").size(), trace::counter_names.size());
+  const std::vector<json> counters = with(all, "ph", "C");
+  ASSERT_EQ(counters.size(), trace::counter_names.size());
+  EXPECT_EQ(counters.back().at("name"), "words lost");
+  EXPECT_EQ(counters.back().at("args").begin().value(), 11);
   EXPECT_EQ(all.at("otherData").at("lost_events"), 17);
   std::vector<std::string> names;
   for (const json& event : with(all, "ph", "M")) {
