@@ -111,6 +111,8 @@ class Tree:
 
 def linted(mutant: Mutant, source: Source) -> str:
     """What lint, which sees each commit first, says of the mutant; "": nothing. The wires of a block alone may be unused."""
+    if source.kind == "package":
+        return ""
     with tempfile.TemporaryDirectory(prefix="datum-mutate-") as temporary:
         rtl = Path(temporary) / "rtl"
         shutil.copytree(ROOT / "rtl_model/rtl", rtl)

@@ -124,6 +124,8 @@ def mutants_of(path: Path, root: Path) -> tuple[Source, list[Mutant]]:
     source = Source(path.read_text(encoding="utf-8"))
     found = []
     for index, site in enumerate(source.sites):
+        if site.target.startswith("unused_"):
+            continue        # it is there for lint, and nothing reads it
         for start, end, text, operator in changes(site, site.expression):
             new = text.replace("%s", source.text[start:end])
             found.append(Mutant(str(path.relative_to(root)), source.text.count("\n", 0, start) + 1, operator, start, end, new, index))
@@ -132,7 +134,9 @@ def mutants_of(path: Path, root: Path) -> tuple[Source, list[Mutant]]:
 
 # ---- all mutants of a source in one, chosen when the model is made -------------------------------------------------------
 
-CHOICE = (' int unsigned mutant_; initial mutant_ = $c32("(std::getenv(\\"DATUM_MUTANT\\") ? std::atoi(std::getenv(\\"DATUM_MUTANT\\")) : 0)");')
+CHOSEN = '$c32("(std::getenv(\\"DATUM_MUTANT\\") ? std::atoi(std::getenv(\\"DATUM_MUTANT\\")) : 0)")'
+# A package has no `initial`.
+CHOICE = {"module": f" int unsigned mutant_; initial mutant_ = {CHOSEN};", "package": f" int unsigned mutant_ = {CHOSEN};"}
 
 
 def expression_of(source: Source, site: Site, mutant: Mutant | None) -> str:
@@ -163,4 +167,4 @@ def instrumented(source: Source, numbered: list[tuple[int, Mutant]]) -> str:
     for index in sorted(by_site, key=lambda k: -source.sites[k].start):
         site = source.sites[index]
         text = text[:site.start] + choosing(source, site, by_site[index]) + text[site.end:]
-    return text[:source.header_end] + CHOICE + text[source.header_end:]
+    return text[:source.header_end] + CHOICE[source.kind] + text[source.header_end:]

@@ -44,7 +44,8 @@ class Source:
     text: str
     tokens: list[Token] = field(default_factory=list)
     sites: list[Site] = field(default_factory=list)
-    header_end: int = 0        # behind the semicolon of the module's header; 0: no module
+    header_end: int = 0        # behind the semicolon of the header
+    kind: str = "module"       # or "package"
     conditions: int = 1        # around the statement that is read; 0: none, and it is combinational
 
     def __post_init__(self) -> None:
@@ -53,7 +54,8 @@ class Source:
                 self.tokens.append(Token(match[0], match.lastgroup, match.start(), match.end()))
         at = 0
         while at < len(self.tokens):
-            if self.tokens[at].text == "module":
+            if self.tokens[at].text in ("module", "package"):
+                self.kind = self.tokens[at].text
                 at = self.module(at)
             at += 1
 
@@ -82,7 +84,7 @@ class Source:
             at = self.closing(at) + 1 if self.tokens[at].text in OPENS else at + 1
         return None
 
-    # ---- items of a module ----
+    # ---- items of a module, or of a package, whose functions hold logic ----
 
     def module(self, at: int) -> int:
         at += 1
@@ -91,7 +93,7 @@ class Source:
         at = self.semicolon(at + 1)
         self.header_end = self.tokens[at].end
         at += 1
-        while self.tokens[at].text != "endmodule":
+        while self.tokens[at].text not in ("endmodule", "endpackage"):
             at = self.item(at)
         return at
 

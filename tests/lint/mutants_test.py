@@ -69,6 +69,25 @@ class Mutants(unittest.TestCase):
         _, found = self.mutants()
         self.assertEqual({mutant.line for mutant in found}, {17, 21})
 
+    def test_given_what_stands_there_for_lint_alone_when_mutated_then_it_is_left_alone(self) -> None:
+        text = SOURCE.replace("assign value_o = count_q[3:0];", "assign unused_bits = ^{a & b};")
+        self.assertEqual(self.pairs(13, text), [])
+
+    def test_given_a_package_when_mutated_then_its_functions_are_and_a_model_can_choose(self) -> None:
+        text = """package datum_pack_pkg;
+  localparam int unsigned Width = 4 + 1;
+  function automatic logic both(input logic a, input logic b);
+    logic c;
+    c = a && b;
+    both = c;
+  endfunction
+endpackage
+"""
+        self.assertEqual(self.pairs(5, text), [("operator swapped", "c = a || b;"), ("assignment dropped", ";")])
+        self.assertEqual(self.pairs(2, text), [])
+        source, found = self.mutants(text)
+        self.assertIn("package datum_pack_pkg; int unsigned mutant_ = $c32(", instrumented(source, list(enumerate(found, start=1))))
+
     def test_given_a_choice_in_a_record_when_mutated_then_its_condition_alone_is_negated(self) -> None:
         text = SOURCE.replace("value_o = count_q[3:0];", "value_o = '{low: a == b ? c : d, high: e};")
         self.assertIn(("condition negated", "assign value_o = '{low: !(a == b) ? c : d, high: e};"), self.pairs(13, text))
