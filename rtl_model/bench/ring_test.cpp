@@ -294,6 +294,48 @@ TEST_P(
   }
 }
 
+TEST(RingTurns,
+     given_one_channel_and_a_ring_with_large_copies_when_another_ring_has_work_then_it_waits_for_few) {
+  DmaBench bench;
+  bench.set_channels(1);
+  Ring busy(bench, 0, 10);
+  Ring small(bench, 1);
+  for (unsigned i = 0; i < 12; ++i) {
+    busy.put(copy({dram_space, destination}, {host_space, source}, 0x10000));
+  }
+  busy.doorbell();
+  bench.run(200);
+  small.submit(write_value({host_space, source}, 3, 1));
+  bench.run_until([&] { return small.head() == 1; });
+  EXPECT_LE(busy.head(), 4U) << "64 KiB are a turn";
+  bench.run_until_quiescent();
+  EXPECT_EQ(busy.head(), 12U);
+}
+
+TEST_P(RingTest,
+       given_records_of_which_one_asks_for_an_interrupt_when_they_are_written_then_only_that_one_raises_it) {
+  Ring ring(bench_, 8);
+  for (const bool interrupt : {false, true, false, false}) {
+    bench_.forget_history();
+    ring.submit(barrier().set_flag_complete(true).set_flag_interrupt(interrupt));
+    bench_.run_until_quiescent();
+    EXPECT_EQ(bench_.interrupts().size(), interrupt ? 1U : 0U);
+  }
+}
+
+TEST_P(RingTest,
+       given_a_record_that_asks_for_an_interrupt_when_a_later_one_takes_its_place_then_it_is_still_raised) {
+  Ring ring(bench_, 8);
+  // The first one's write keeps the other ones waiting.
+  for (const bool interrupt : {false, true, false, false}) {
+    ring.put(barrier().set_flag_complete(true).set_flag_interrupt(interrupt));
+  }
+  ring.doorbell();
+  bench_.run_until_quiescent();
+  EXPECT_EQ(ring.record().head(), 4U);
+  EXPECT_EQ(std::count(bench_.interrupts().begin(), bench_.interrupts().end(), 8U), 1);
+}
+
 TEST_P(RingTest, given_interrupts_that_are_not_taken_when_work_goes_on_then_it_does_not_wait) {
   bench_.refuse_interrupts(true);
   Ring ring(bench_, 8);

@@ -107,6 +107,8 @@ TEST_P(ValueTest, given_a_completion_with_interrupt_when_the_vector_comes_then_t
   EXPECT_EQ(record.fault_address(), 0U);
   EXPECT_GT(record.timer(), 0U);
   EXPECT_TRUE(bytes_at(bench_, dram(destination), bytes.size()) == bytes);
+  EXPECT_EQ(bench_.memory().get<std::uint32_t>({Target::host, ring.record_address() + 20}), 0U) << "reserved";
+  EXPECT_TRUE(bytes_at(bench_, {Target::host, ring.record_address() + 32}, 32) == Bytes(32, 0)) << "reserved";
 }
 
 TEST_P(ValueTest, given_many_completions_when_done_then_records_only_go_forward_and_the_last_one_stands) {
@@ -232,6 +234,31 @@ TEST_P(ValueTest, given_a_parked_ring_when_its_word_is_not_written_then_other_wr
   bench_.run_until_quiescent();
   for (const Burst& burst : bench_.bursts()) {
     EXPECT_FALSE(burst.place.target == Target::host && burst.place.address == words && !burst.write);
+  }
+  EXPECT_EQ(waiter.state(), hw::RingState::parked);
+}
+
+TEST(WatchTest, given_a_parked_ring_when_a_page_that_differs_in_one_bit_is_written_then_it_is_not_looked_at) {
+  DmaBench bench;
+  bench.set_park_recheck_ns(0);
+  constexpr std::uint64_t frame = 0xa5'5a3c'c96b;
+  constexpr std::uint64_t first_page = destination >> 12U;
+  bench.map(host_space, words >> 12U, {Target::dram, frame});
+  Ring waiter(bench, 1);
+  Ring writer(bench, 2);
+  waiter.submit(wait_value(word(0), WaitCondition::equal, 1));
+  bench.run_until_quiescent();
+  ASSERT_EQ(waiter.state(), hw::RingState::parked);
+  bench.forget_history();
+  for (unsigned bit = 0; bit < 40; ++bit) {
+    bench.map(dram_space, first_page + bit, {Target::dram, frame ^ (std::uint64_t{1} << bit)});
+  }
+  bench.map(dram_space, first_page + 40, {Target::host, frame});
+  bench.map(dram_space, first_page + 41, {Target::onchip, frame});
+  writer.submit(fill({dram_space, destination}, 42 * 0x1000, 3, 1));
+  bench.run_until_quiescent();
+  for (const Burst& burst : bench.bursts()) {
+    EXPECT_TRUE(burst.write || burst.place.target != Target::dram || burst.place.address >> 12U != frame);
   }
   EXPECT_EQ(waiter.state(), hw::RingState::parked);
 }

@@ -160,8 +160,7 @@ module datum_dma_channel
   );
 
   logic is_wait, is_timestamp, no_descriptor;
-  logic looking_q;
-  logic failing;
+  logic looking_q, failing;
   assign is_wait       = opcode == OPCODE_WAIT_VALUE;
   assign is_timestamp  = opcode == OPCODE_TIMESTAMP;
   assign fence_stall   = fence && !tracker_empty;
@@ -405,5 +404,6 @@ module datum_dma_channel
   released_is_empty: assert property (@(posedge clk_i) disable iff (!rst_ni)
                        release_valid_o |-> tracker_empty && mover_idle && in_flight_q == '0 && !queue_valid);
   look_is_alone:     assert property (@(posedge clk_i) disable iff (!rst_ni) look_now |-> tracker_empty && mover_idle);
+  stopped_ends_none: assert property (@(posedge clk_i) disable iff (!rst_ni) halted |-> !retire);
   fetch_fits:        assert property (@(posedge clk_i) disable iff (!rst_ni) held_q <= HeldWidth'(PrefetchDepth));
 endmodule

@@ -286,6 +286,7 @@ module datum_dma_reader
                         arvalid_o |-> {1'b0, ar_o.addr.address[11:6]} + {3'b0, ar_o.len} < 7'd64);
   one_beat_for_look:  assert property (@(posedge clk_i) disable iff (!rst_ni) issue && look_q |-> final_burst && burst == 1);
   space_for_words:    assert property (@(posedge clk_i) disable iff (!rst_ni) word_valid_o && !flush_i |-> reserved_q != '0);
+  buffer_suffices:    assert property (@(posedge clk_i) disable iff (!rst_ni) reserved_q <= BufferWidth'(BufferWords));
   flush_when_idle:    assert property (@(posedge clk_i) disable iff (!rst_ni) flush_i |-> idle_o && !arvalid_o);
   beats_match_bursts: assert property (@(posedge clk_i) disable iff (!rst_ni) beat && final_word |-> r_i.last);
 endmodule
