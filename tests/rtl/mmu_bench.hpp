@@ -1,6 +1,7 @@
 // The MMU alone: page tables in a memory that answers after a latency, and questions of all ports.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -64,6 +65,8 @@ class MmuBench {
   PageTables tables{memory, 0x10'0000, 1ULL << 20U};
   std::uint64_t latency_cycles = 16;
   bool fail_reads = false;
+  std::optional<std::uint64_t> failing_line;  // address of one line that cannot be read
+  bool slow_addresses = false;                // an address is taken only in each third cycle
   bool grant_drain = true;
   std::uint64_t table_reads = 0;
 
@@ -190,25 +193,43 @@ class MmuBench {
                          (question.write ? 1U : 0U);
       }
     }
-    top_->arready_i = 1;
+    top_->arready_i = !slow_addresses || now_ % 3 == 0;
     top_->rvalid_i = read_.has_value() && read_->due <= now_;
-    if (top_->rvalid_i) {
-      const auto line = memory.read(read_->address, 64);
-      // axi_r_t: id, data, response, last; the data begins at bit 3.
-      std::array<std::uint32_t, 17> bits{};
-      for (unsigned i = 0; i < 512; ++i) {
-        if (((std::to_integer<unsigned>(line[i / 8]) >> (i % 8)) & 1U) != 0) {
-          bits[(i + 3) / 32] |= 1U << ((i + 3) % 32);
-        }
-      }
-      bits[0] |=
-          (read_->beats == 1 ? 1U : 0U) | (fail_reads || read_->address >= memory_bytes ? 3U << 1U : 0U);
-      std::copy(bits.begin(), bits.end(), top_->r_i.data());
-    }
+    drive_data();
     top_->drain_ack_i = grant_drain && top_->drain_req_o;
   }
 
+  /// axi_r_t: id, data, response, last; the data begins at bit 3. What is not valid, or failed, looks like
+  /// entries of other frames.
+  void drive_data() {
+    const bool failing =
+        !top_->rvalid_i || fail_reads || read_->address == failing_line || read_->address >= memory_bytes;
+    auto line = memory.read(read_ ? read_->address : 0, 64);
+    for (unsigned entry = 0; failing && entry < 8; ++entry) {
+      line[8 * entry + 2] ^= std::byte{0x10};
+    }
+    std::array<std::uint32_t, 17> bits{};
+    for (unsigned i = 0; i < 512; ++i) {
+      if (((std::to_integer<unsigned>(line[i / 8]) >> (i % 8)) & 1U) != 0) {
+        bits[(i + 3) / 32] |= 1U << ((i + 3) % 32);
+      }
+    }
+    if (!top_->rvalid_i || read_->beats == 1) {
+      bits[0] |= 1U;
+    }
+    if (top_->rvalid_i && failing) {
+      bits[0] |= 3U << 1U;
+    }
+    std::copy(bits.begin(), bits.end(), top_->r_i.data());
+  }
+
   void sample() {
+    const bool working = invalidating() || std::any_of(open_.begin(), open_.end(), [](const auto& questions) {
+                           return !questions.empty();
+                         });
+    rest_cycles_ = working ? 0 : rest_cycles_ + 1;
+    ASSERT_FALSE(working && idle()) << "idle, though questions or an invalidation are under way";
+    ASSERT_TRUE(rest_cycles_ < 4 || idle()) << "not idle, though nothing is under way";
     for (unsigned p = 0; p < ports; ++p) {
       if (((top_->rsp_valid_o >> p) & 1U) != 0) {
         ASSERT_FALSE(open_[p].empty()) << "an answer without a question";
@@ -229,7 +250,7 @@ class MmuBench {
         read_.reset();
       }
     }
-    if (top_->arvalid_o) {
+    if (top_->arvalid_o && top_->arready_i) {
       read_ = {now_ + latency_cycles, (top_->ar_o >> 4U) & ((1ULL << 52U) - 1),
                static_cast<unsigned>(top_->ar_o & 0xfU) + 1};
       ++table_reads;
@@ -246,6 +267,7 @@ class MmuBench {
   std::array<std::vector<Answer>, ports> answers_;
   std::optional<Read> read_;
   std::uint64_t now_ = 0;
+  std::uint64_t rest_cycles_ = 0;
 };
 
 inline constexpr std::uint64_t va = 0x7f12'3456'7000;

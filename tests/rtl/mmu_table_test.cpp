@@ -1,0 +1,118 @@
+// The MMU alone: what it believes of tables that fail, change, or are shared, and what is under way when it
+// forgets.
+#include <gtest/gtest.h>
+
+#include "tests/rtl/mmu_bench.hpp"
+
+namespace datum::rtl_test {
+namespace {
+
+using hw::FaultReason;
+
+// Its entry is the first one of a group of four lines, which are read at once.
+constexpr std::uint64_t first_of_group = 0x6000'0000'0000;
+constexpr std::uint64_t line_of_pages = 8 * 0x1000;
+
+TEST(MmuTables, given_a_group_of_lines_when_one_cannot_be_read_then_only_its_pages_are_refused) {
+  for (unsigned failing = 0; failing < 4; ++failing) {
+    for (unsigned asked = 0; asked < 4; ++asked) {
+      MmuBench bench;
+      for (unsigned page = 0; page < 32; ++page) {
+        bench.tables.map(first_of_group + page * 0x1000ULL,
+                         PageTables::leaf(0x1000ULL * (page + 1), false, true));
+      }
+      bench.failing_line = bench.tables.entry_address(first_of_group + failing * line_of_pages, 0);
+      const auto answer = bench.translate(first_of_group + asked * line_of_pages);
+      EXPECT_EQ(answer.reason, asked == failing ? FaultReason::table_read : FaultReason::none)
+          << failing << " " << asked;
+      bench.failing_line.reset();
+      for (unsigned line = 0; line < 4; ++line) {
+        const auto again = bench.translate(first_of_group + line * line_of_pages + 0x2000);
+        EXPECT_EQ(again.reason, FaultReason::none) << failing << " " << asked << " " << line;
+        EXPECT_EQ(again.frame, 8 * line + 3) << "what could not be read was kept";
+      }
+    }
+  }
+}
+
+TEST(MmuTables, given_an_entry_that_becomes_valid_at_any_level_when_asked_then_it_is_seen) {
+  for (unsigned level = 0; level < 4; ++level) {
+    MmuBench bench;
+    const auto neighbour = first_of_group + (1ULL << (12U + 9U * level));
+    bench.tables.map(first_of_group, PageTables::leaf(0x1000, false, true));
+    EXPECT_EQ(bench.translate(first_of_group).frame, 1U);
+    bench.tables.map(neighbour, PageTables::leaf(0x2000, false, true));
+    const auto answer = bench.translate(neighbour);
+    EXPECT_EQ(answer.reason, FaultReason::none) << "level " << level;
+    EXPECT_EQ(answer.frame, 2U);
+  }
+}
+
+TEST(MmuTables, given_spaces_that_share_tables_when_a_page_becomes_valid_then_the_other_space_sees_it) {
+  MmuBench bench;
+  constexpr std::uint64_t other_root = 0x90'0000;
+  const auto entry = bench.tables.entry_address(va, 3);
+  bench.tables.map(va, PageTables::leaf(0x1000, false, true));
+  bench.memory.write(other_root + (entry - bench.tables.root()), bench.memory.read(entry, 8));
+  bench.set_root(5, other_root);
+  EXPECT_EQ(bench.translate(va).frame, 1U);
+  bench.tables.map(va + 0x1000, PageTables::leaf(0x2000, false, true));
+  // Only the root's line is new: what is known of the others is older than the page.
+  const auto answer = bench.translate(va + 0x1000, false, 0, 5);
+  EXPECT_EQ(answer.reason, FaultReason::none);
+  EXPECT_EQ(answer.frame, 2U);
+}
+
+TEST(MmuTables, given_a_refusal_when_a_page_of_the_same_line_is_asked_then_the_line_is_read_again) {
+  for (unsigned level = 0; level < 4; ++level) {
+    MmuBench bench;
+    const auto step = 1ULL << (12U + 9U * level);
+    bench.tables.map(first_of_group, PageTables::leaf(0x1000, false, true));
+    bench.tables.map(first_of_group + 2 * step, PageTables::leaf(0x2000, false, true));
+    EXPECT_EQ(bench.translate(first_of_group).frame, 1U);
+    EXPECT_EQ(bench.translate(first_of_group + step).reason, FaultReason::not_present);
+    const auto reads = bench.table_reads;
+    EXPECT_EQ(bench.translate(first_of_group + 2 * step).frame, 2U);
+    EXPECT_EQ(bench.table_reads, reads + 1 + level) << "its line, and each one below, at level " << level;
+  }
+}
+
+TEST(MmuTables, given_walks_under_way_when_everything_is_invalidated_then_they_end_before_it) {
+  MmuBench bench;
+  bench.latency_cycles = 100;
+  for (unsigned p = 0; p < 4; ++p) {
+    bench.tables.map(va + p * 0x1000U, PageTables::leaf(0x1000ULL * (p + 1), false, true));
+    bench.ask(p, va + p * 0x1000U, false);
+  }
+  for (unsigned i = 0; i < 50; ++i) {
+    bench.cycle();
+  }
+  bench.start_invalidation(true, false, 0, 0, 0);
+  for (unsigned i = 0; i < 100; ++i) {
+    bench.cycle();
+  }
+  EXPECT_TRUE(bench.invalidating()) << "walks are under way";
+  EXPECT_EQ(bench.invalidations, 0U);
+  for (unsigned p = 0; p < 4; ++p) {
+    EXPECT_EQ(bench.answers(p).back().frame, p + 1);
+  }
+  for (unsigned i = 0; i < 100; ++i) {
+    bench.cycle();
+  }
+  EXPECT_FALSE(bench.invalidating());
+  EXPECT_EQ(bench.invalidations, 1U);
+}
+
+TEST(MmuTables, given_a_memory_that_takes_addresses_late_when_walked_then_answers_are_right) {
+  MmuBench bench;
+  bench.slow_addresses = true;
+  bench.latency_cycles = 1;
+  for (unsigned page = 0; page < 64; ++page) {
+    bench.tables.map(first_of_group + page * 0x1000ULL,
+                     PageTables::leaf(0x1000ULL * (page + 1), false, true));
+    EXPECT_EQ(bench.translate(first_of_group + page * 0x1000ULL, true, page % ports).frame, page + 1);
+  }
+}
+
+}  // namespace
+}  // namespace datum::rtl_test
