@@ -47,7 +47,7 @@ class DemoProgram(unittest.TestCase):
         result = self.run_demo(self.file(bytes(range(256)) * 5000))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         readme = (PROJECT / "README.md").read_text()
-        shown = re.search(r"^```\n(driver .*?)^```$", readme, re.DOTALL | re.MULTILINE)
+        shown = re.search(r"^```text\n(driver .*?)^```$", readme, re.DOTALL | re.MULTILINE)
         self.assertIsNotNone(shown, "README.md has no block that begins with the driver")
         self.assertEqual(shape(result.stdout), shape(shown[1]))
 
