@@ -41,6 +41,12 @@ class MmuBench {
     context_.randReset(2);
     context_.randSeed(7);
     top_ = std::make_unique<Vdatum_mmu_checked>(&context_);
+    reset();
+    set_root(0, tables.root());
+  }
+
+  /// Forgets all roots, too.
+  void reset() {
     top_->rst_ni = 0;
     top_->req_valid_i = 0;
     top_->invalidate_start_i = 0;
@@ -50,7 +56,6 @@ class MmuBench {
     }
     top_->rst_ni = 1;
     cycle();
-    set_root(0, tables.root());
   }
 
   ~MmuBench() {
@@ -112,6 +117,7 @@ class MmuBench {
     top_->invalidate_start_i = 1;
     cycle();
     top_->invalidate_start_i = 0;
+    what[0] = what[1] = what[2] = 0;  // it is taken over when it starts
   }
 
   void invalidate(std::uint64_t first, std::uint64_t bytes, unsigned space = 0) {
@@ -228,6 +234,8 @@ class MmuBench {
                            return !questions.empty();
                          });
     rest_cycles_ = working ? 0 : rest_cycles_ + 1;
+    ASSERT_FALSE(ended_ && invalidating()) << "an invalidation was told to be done, and went on";
+    ended_ = top_->invalidate_done_o != 0;
     ASSERT_FALSE(working && idle()) << "idle, though questions or an invalidation are under way";
     ASSERT_TRUE(rest_cycles_ < 4 || idle()) << "not idle, though nothing is under way";
     for (unsigned p = 0; p < ports; ++p) {
@@ -268,6 +276,7 @@ class MmuBench {
   std::optional<Read> read_;
   std::uint64_t now_ = 0;
   std::uint64_t rest_cycles_ = 0;
+  bool ended_ = false;
 };
 
 inline constexpr std::uint64_t va = 0x7f12'3456'7000;

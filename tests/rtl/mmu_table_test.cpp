@@ -103,6 +103,43 @@ TEST(MmuTables, given_walks_under_way_when_everything_is_invalidated_then_they_e
   EXPECT_EQ(bench.invalidations, 1U);
 }
 
+TEST(MmuTables,
+     given_questions_without_end_when_a_range_is_invalidated_then_the_first_answer_behind_it_is_new) {
+  MmuBench bench;
+  bench.tables.map(va, PageTables::leaf(0x1000, false, true));
+  EXPECT_EQ(bench.translate(va, false, 2).frame, 1U);
+  bench.tables.map(va, PageTables::leaf(0x2000, false, true));
+  for (unsigned i = 0; i < 60; ++i) {
+    bench.ask(2, va, false);
+  }
+  bench.start_invalidation(false, false, 0, va, va);
+  while (bench.invalidating()) {
+    bench.cycle();
+  }
+  bench.ask(2, va, false);
+  EXPECT_EQ(bench.answers(2).back().frame, 2U);
+}
+
+TEST(MmuTables, given_a_root_above_4_gib_when_read_then_both_halves_stay_as_they_were_written) {
+  MmuBench bench;
+  bench.set_root(9, 0xa'bcde'f012'3000);
+  for (unsigned again = 0; again < 2; ++again) {
+    EXPECT_EQ(bench.root_word(9, true), 0xa'bcdeU);
+    EXPECT_EQ(bench.root_word(9, false), 0xf012'3001U);
+  }
+}
+
+TEST(MmuTables, given_pages_that_were_used_when_reset_then_all_is_read_anew) {
+  MmuBench bench;
+  bench.tables.map(va, PageTables::leaf(0x1000, false, true));
+  EXPECT_EQ(bench.translate(va).frame, 1U);
+  bench.tables.map(va, PageTables::leaf(0x2000, false, true));
+  bench.reset();
+  EXPECT_EQ(bench.translate(va).reason, FaultReason::no_root);
+  bench.set_root(0, bench.tables.root());
+  EXPECT_EQ(bench.translate(va).frame, 2U);
+}
+
 TEST(MmuTables, given_a_memory_that_takes_addresses_late_when_walked_then_answers_are_right) {
   MmuBench bench;
   bench.slow_addresses = true;
