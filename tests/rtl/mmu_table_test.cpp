@@ -109,20 +109,34 @@ TEST(MmuTables,
   bench.tables.map(va, PageTables::leaf(0x1000, false, true));
   EXPECT_EQ(bench.translate(va, false, 2).frame, 1U);
   bench.tables.map(va, PageTables::leaf(0x2000, false, true));
-  for (unsigned i = 0; i < 60; ++i) {
+  for (unsigned i = 0; i < 600; ++i) {
     bench.ask(2, va, false);
   }
   bench.start_invalidation(false, false, 0, va, va);
-  while (bench.invalidating()) {
+  for (unsigned i = 0; i < 120; ++i) {
     bench.cycle();
   }
+  EXPECT_FALSE(bench.invalidating()) << "it does not wait for the questions to end";
   bench.ask(2, va, false);
   EXPECT_EQ(bench.answers(2).back().frame, 2U);
+}
+
+TEST(MmuTables, given_a_table_that_could_not_be_read_when_another_one_is_new_then_the_next_walk_sees_it) {
+  MmuBench bench;
+  bench.tables.map(first_of_group, PageTables::leaf(0x1000, false, true));
+  EXPECT_EQ(bench.translate(first_of_group).frame, 1U);
+  bench.fail_reads = true;
+  EXPECT_EQ(bench.translate(first_of_group + 4 * line_of_pages).reason, FaultReason::table_read);
+  bench.fail_reads = false;
+  const auto neighbour = first_of_group + (1ULL << 39U);
+  bench.tables.map(neighbour, PageTables::leaf(0x2000, false, true));
+  EXPECT_EQ(bench.translate(neighbour).frame, 2U);
 }
 
 TEST(MmuTables, given_a_root_above_4_gib_when_read_then_both_halves_stay_as_they_were_written) {
   MmuBench bench;
   bench.set_root(9, 0xa'bcde'f012'3000);
+  bench.set_low_half_of_root(8, 0x1234'5001);
   for (unsigned again = 0; again < 2; ++again) {
     EXPECT_EQ(bench.root_word(9, true), 0xa'bcdeU);
     EXPECT_EQ(bench.root_word(9, false), 0xf012'3001U);
