@@ -25,6 +25,9 @@ struct SpaceLimits {
 /// call.
 class AddressSpace {
  public:
+  AddressSpace() = default;
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
   virtual ~AddressSpace() = default;
   [[nodiscard]] virtual KernelInterface kind() const noexcept = 0;
   [[nodiscard]] virtual const SpaceLimits& limits() const noexcept = 0;

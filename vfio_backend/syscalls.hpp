@@ -16,6 +16,9 @@ namespace datum::vfio {
 /// The calls of the same names. Every result is what the call returns, or minus errno. Safe from any thread.
 class Syscalls {
  public:
+  Syscalls(const Syscalls&) = delete;
+  Syscalls& operator=(const Syscalls&) = delete;
+
   virtual int open(const std::string& path, int flags) noexcept = 0;  ///< O_CLOEXEC is added
   virtual void close(int fd) noexcept = 0;
   virtual int ioctl(int fd, unsigned long request, void* argument) noexcept = 0;
@@ -40,6 +43,7 @@ class Syscalls {
   virtual int limit(int resource, rlimit* value) noexcept = 0;
 
  protected:
+  Syscalls() noexcept = default;
   ~Syscalls() = default;
 };
 

@@ -27,6 +27,8 @@ class VfioFunction final : public board::PcieFunction {
   /// Opens the card that `address` names. Errors: those of parse_card_address, look_up_device, check_usable,
   /// open_device and Interrupts::set_up.
   static Result<std::unique_ptr<VfioFunction>> open(Syscalls& syscalls, const CardAddress& address);
+  VfioFunction(const VfioFunction&) = delete;
+  VfioFunction& operator=(const VfioFunction&) = delete;
   /// Stops the card's DMA, takes its interrupts away, then frees windows, mappings and descriptors.
   ~VfioFunction() override;
 

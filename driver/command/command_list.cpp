@@ -14,6 +14,12 @@ struct TakenBack {
   std::size_t waits;
   bool stays = false;
 
+  TakenBack(RecordedCommands& in, std::size_t commands_before, std::size_t waits_before) noexcept
+      : recorded(in), commands(commands_before), waits(waits_before) {}
+
+  TakenBack(const TakenBack&) = delete;
+  TakenBack& operator=(const TakenBack&) = delete;
+
   ~TakenBack() {
     if (!stays) {
       recorded.commands.resize(commands);

@@ -89,6 +89,9 @@ class CommandList {
  private:
   CommandList(Context& context, Device& device);
   CommandList(const CommandList& source);
+  CommandList(CommandList&&) = delete;
+  CommandList& operator=(const CommandList&) = delete;
+  CommandList& operator=(CommandList&&) = delete;
   friend std::default_delete<CommandList>;
   ~CommandList();
   static Result<CommandList*> publish(std::unique_ptr<CommandList> list);

@@ -144,6 +144,8 @@ class Event {
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
   ~Event();
 
  private:

@@ -117,6 +117,8 @@ class EventPool {
   Status close();
   /// handle_object_in_use while events of the pool exist.
   Status destroy();
+  EventPool(const EventPool&) = delete;
+  EventPool& operator=(const EventPool&) = delete;
   ~EventPool();
 
   [[nodiscard]] Context& context() noexcept { return memory_->context(); }

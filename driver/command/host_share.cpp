@@ -104,6 +104,11 @@ void RingScheduler::Impl::perform_steps(bool with_calls) {
   struct Ended {
     std::atomic<bool>& flag;
 
+    explicit Ended(std::atomic<bool>& to_lower) noexcept : flag(to_lower) {}
+
+    Ended(const Ended&) = delete;
+    Ended& operator=(const Ended&) = delete;
+
     ~Ended() { flag.store(false); }
   };
 

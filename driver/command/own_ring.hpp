@@ -18,6 +18,8 @@ class Device;
 class OwnRing {
  public:
   static Result<std::unique_ptr<OwnRing>> create(Device& device);
+  OwnRing(const OwnRing&) = delete;
+  OwnRing& operator=(const OwnRing&) = delete;
   ~OwnRing();
 
   /// See RingScheduler::clear_pages.

@@ -20,6 +20,8 @@ class RingPool {
   static void free_memory(Device& device, const LentRing& ring);
 
   explicit RingPool(Device& device);
+  RingPool(const RingPool&) = delete;
+  RingPool& operator=(const RingPool&) = delete;
   ~RingPool();
 
   /// At least one ring must be usable for queues to work at all: makes the first one.

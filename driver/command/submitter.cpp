@@ -16,6 +16,11 @@ namespace {
 struct ClearedAtEnd {
   Submission& submission;
 
+  explicit ClearedAtEnd(Submission& to_clear) noexcept : submission(to_clear) {}
+
+  ClearedAtEnd(const ClearedAtEnd&) = delete;
+  ClearedAtEnd& operator=(const ClearedAtEnd&) = delete;
+
   ~ClearedAtEnd() { submission.clear(); }
 };
 

@@ -38,6 +38,8 @@ class ShownDescriptor {
   explicit ShownDescriptor(UniqueFd fd) noexcept;
   ShownDescriptor(ShownDescriptor&&) noexcept = default;
   ShownDescriptor& operator=(ShownDescriptor&& other) noexcept;
+  ShownDescriptor(const ShownDescriptor&) = delete;
+  ShownDescriptor& operator=(const ShownDescriptor&) = delete;
   ~ShownDescriptor();
 
   [[nodiscard]] int get() const noexcept { return fd_.get(); }
@@ -74,6 +76,7 @@ class ExportedFile {
 
   ExportedFile(const ExportedFile&) = delete;
   ExportedFile& operator=(const ExportedFile&) = delete;
+  ~ExportedFile() = default;
 
   [[nodiscard]] int fd() const noexcept { return file_.get(); }
 

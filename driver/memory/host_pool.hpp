@@ -124,6 +124,7 @@ class HostPool {
 
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
+  ~HostPool() = default;
 
   /// Whole pages of at least `bytes` > 0, reachable for the board of each of `maps`. `alignment` is a power
   /// of two up to AddressWindow::max_alignment_bytes. out_of_host_memory: the message names the limit.

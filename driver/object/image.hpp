@@ -67,6 +67,8 @@ class Image {
   Image(Context& context, Device& device, const ImageLayout& layout, const ImageFormat& format,
         std::shared_ptr<Memory> memory, bool owner);
   friend std::default_delete<Image>;
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
   ~Image();
   static Result<Image*> publish(std::unique_ptr<Image> image);
 

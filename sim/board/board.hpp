@@ -39,6 +39,7 @@ class Board {
   static Result<std::unique_ptr<Board>> create(const BoardOptions& options);
   Board(const Board&) = delete;
   Board& operator=(const Board&) = delete;
+  ~Board() = default;
 
   /// Runs the engine for about `cycles`.
   Activity run(std::uint64_t cycles);

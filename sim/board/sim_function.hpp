@@ -17,6 +17,8 @@ namespace datum::sim {
 class SimFunction final : public board::PcieFunction {
  public:
   static Result<std::unique_ptr<SimFunction>> create(std::string address, const BoardOptions& options);
+  SimFunction(const SimFunction&) = delete;
+  SimFunction& operator=(const SimFunction&) = delete;
   ~SimFunction() override;
 
   [[nodiscard]] const board::FunctionInfo& info() const noexcept override { return info_; }

@@ -16,6 +16,9 @@ class RemoteMemory {
   /// Most bytes of one access.
   static constexpr std::size_t most_bytes = 64UL * 1024;
 
+  RemoteMemory() = default;
+  RemoteMemory(const RemoteMemory&) = delete;
+  RemoteMemory& operator=(const RemoteMemory&) = delete;
   virtual ~RemoteMemory() = default;
 
   /// Each requester has one read and one write under way at most; another one in its place gives the first

@@ -43,6 +43,7 @@ struct GoldenParts {
 
   GoldenParts(const GoldenParts&) = delete;
   GoldenParts& operator=(const GoldenParts&) = delete;
+  ~GoldenParts() = default;
 
   /// What the RESET register does: everything but the message table and memory contents.
   void reset() noexcept {

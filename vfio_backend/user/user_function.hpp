@@ -23,6 +23,8 @@ class UserFunction final : public board::PcieFunction {
   /// another client has the board; unsupported_version; unsupported_feature: what is served is no board;
   /// device_lost.
   static Result<std::unique_ptr<UserFunction>> open(std::string_view address);
+  UserFunction(const UserFunction&) = delete;
+  UserFunction& operator=(const UserFunction&) = delete;
   /// Closes the connection: the server takes the board down.
   ~UserFunction() override;
 

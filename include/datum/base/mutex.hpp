@@ -44,6 +44,7 @@ class DATUM_LOCKABLE Mutex {
   Mutex() = default;
   Mutex(const Mutex&) = delete;
   Mutex& operator=(const Mutex&) = delete;
+  ~Mutex() = default;
 
   void lock() DATUM_ACQUIRES() { mutex_.lock(); }
 
@@ -64,6 +65,7 @@ class DATUM_LOCKABLE SharedMutex {
   SharedMutex() = default;
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
+  ~SharedMutex() = default;
 
   void lock() DATUM_ACQUIRES() { mutex_.lock(); }
 
