@@ -6,12 +6,15 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/vfio.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <datum/base/memory_file.hpp>
+#include <datum/base/private_fd.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "vfio_backend/syscalls.hpp"
@@ -37,13 +40,18 @@ auto without_signals(Call call) noexcept -> decltype(call()) {
 class KernelSyscalls final : public Syscalls {
  public:
   int open(const std::string& path, int flags) noexcept override {
-    return without_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC); });
+    return without_signals([&] { return private_fd(::open(path.c_str(), flags | O_CLOEXEC)); });
   }
 
   void close(int fd) noexcept override { ::close(fd); }
 
   int ioctl(int fd, unsigned long request, void* argument) noexcept override {
-    return without_signals([&] { return ::ioctl(fd, request, argument); });
+    const int result = without_signals([&] { return ::ioctl(fd, request, argument); });
+    if (request != VFIO_GROUP_GET_DEVICE_FD || result < 0) {
+      return result;
+    }
+    const int device = private_fd(result);
+    return device >= 0 ? device : -errno;
   }
 
   int mmap(int fd, std::uint64_t offset, std::size_t bytes, int protection, void** base) noexcept override {
@@ -62,9 +70,9 @@ class KernelSyscalls final : public Syscalls {
     // have.
     constexpr std::size_t most_piece_bytes = 2U << 20U;
     const std::size_t piece_bytes = std::min(bytes, most_piece_bytes);
-    const UniqueFd ones(::memfd_create("datum-lost-card", MFD_CLOEXEC));
-    if (!ones.valid() || ::ftruncate(ones.get(), static_cast<off_t>(piece_bytes)) != 0) {
-      return -errno;
+    const UniqueFd ones = make_memory_file("datum-lost-card");
+    if (const int error = ones.valid() ? resize_memory_file(ones.get(), piece_bytes) : errno; error != 0) {
+      return -error;
     }
     void* const piece = ::mmap(nullptr, piece_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ones.get(), 0);
     if (piece == MAP_FAILED) {
@@ -100,7 +108,7 @@ class KernelSyscalls final : public Syscalls {
   }
 
   int eventfd() noexcept override {
-    const int fd = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    const int fd = private_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     return fd >= 0 ? fd : -errno;
   }
 

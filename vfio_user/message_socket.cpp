@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 namespace datum::vfio_user {
 
 namespace {
@@ -25,7 +27,7 @@ void take_descriptors(msghdr& message, std::vector<UniqueFd>& to) {
     for (std::size_t index = 0; index < count; ++index) {
       int descriptor = -1;
       std::memcpy(&descriptor, CMSG_DATA(part) + index * sizeof(int), sizeof descriptor);
-      to.emplace_back(descriptor);
+      to.emplace_back(private_fd(descriptor));
     }
   }
 }

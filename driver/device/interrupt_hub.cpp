@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
@@ -34,7 +35,7 @@ InterruptHub::InterruptHub(board::PcieFunction& function, HealthCheck health)
     : function_(function),
       own_time_(keeps_own_time(function)),
       health_(std::move(health)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      wake_(private_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {}
 
 std::uint64_t InterruptHub::check_interval_ns() const noexcept {
   return own_time_ ? limits::own_time_check_ns : limits::health_check_ns;

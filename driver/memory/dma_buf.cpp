@@ -15,7 +15,9 @@
 #include <datum/base/address.hpp>
 #include <datum/base/dma_buf.hpp>
 #include <datum/base/mapping.hpp>
+#include <datum/base/memory_file.hpp>
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "driver/memory/host_limits.hpp"
 
@@ -29,7 +31,7 @@ constexpr std::uint64_t mib = 1ULL << 20U;
 class LinuxDmaBufs final : public DmaBufKernel {
  public:
   int open_device() noexcept override {
-    const int device = ::open(device_path, O_RDWR | O_CLOEXEC);
+    const int device = private_fd(::open(device_path, O_RDWR | O_CLOEXEC));
     return device >= 0 ? device : -errno;
   }
 
@@ -38,7 +40,7 @@ class LinuxDmaBufs final : public DmaBufKernel {
     wanted.memfd = static_cast<std::uint32_t>(memory_file);
     wanted.flags = UDMABUF_FLAGS_CLOEXEC;
     wanted.size = bytes;
-    const int buffer = ::ioctl(device, UDMABUF_CREATE, &wanted);
+    const int buffer = private_fd(::ioctl(device, UDMABUF_CREATE, &wanted));
     return buffer >= 0 ? buffer : -errno;
   }
 
@@ -77,8 +79,8 @@ void DmaBufs::use(DmaBufKernel& kernel) noexcept {
 bool DmaBufs::try_one() const {
   constexpr std::uint64_t bytes = small_page_bytes;
   const UniqueFd device(kernel_->open_device());
-  const UniqueFd file(::memfd_create("datum:try", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!device.valid() || !file.valid() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
+  const UniqueFd file = make_memory_file("datum:try");
+  if (!device.valid() || !file.valid() || resize_memory_file(file.get(), bytes) != 0 ||
       ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     return false;
   }

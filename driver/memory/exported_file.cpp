@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "driver/memory/dma_buf.hpp"
 #include "driver/memory/host_limits.hpp"
@@ -58,7 +59,7 @@ bool ShownDescriptor::is_named_by(int fd) const noexcept {
 }
 
 Status ShownDescriptor::keep_spare() {
-  spare_.reset(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+  spare_.reset(duplicate_fd(fd_.get()));
   return is_named_by(spare_.get()) ? Status{} : no_descriptor();
 }
 
@@ -66,7 +67,7 @@ Status ShownDescriptor::renew() {
   if (is_named_by(fd_.get())) {
     return {};
   }
-  UniqueFd again(::fcntl(spare_.get(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd again(duplicate_fd(spare_.get()));
   if (!again.valid()) {
     return no_descriptor();
   }
@@ -77,7 +78,7 @@ Status ShownDescriptor::renew() {
 
 Result<UniqueFd> ShownDescriptor::duplicate() const {
   const bool ours = is_named_by(fd_.get());
-  UniqueFd copy(::fcntl(ours ? fd_.get() : spare_.get(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd copy(duplicate_fd(ours ? fd_.get() : spare_.get()));
   if (!is_named_by(copy.get())) {
     return make_error(ErrorCode::invalid_argument, "the descriptor of the exported memory was closed");
   }

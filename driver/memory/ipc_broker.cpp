@@ -20,6 +20,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
 #include <datum/base/service_thread.hpp>
 
 #include "driver/device/host_clock.hpp"
@@ -121,7 +122,7 @@ std::vector<UniqueFd> take_descriptors(msghdr& message) {
     for (std::size_t at = CMSG_LEN(0); at + sizeof(int) <= head->cmsg_len; at += sizeof(int)) {
       int fd = -1;
       std::memcpy(&fd, reinterpret_cast<const char*>(head) + at, sizeof fd);
-      taken.emplace_back(fd);
+      taken.emplace_back(private_fd(fd));
     }
   }
   return taken;
@@ -173,8 +174,8 @@ Status IpcBroker::Impl::listen() {
   std::memcpy(&address.number, random->bytes.data(), sizeof address.number);
   address.number |= 1;  // never 0
   address.process = static_cast<std::int32_t>(::getpid());
-  listening.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  stop.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listening.reset(private_fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)));
+  stop.reset(private_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   sockaddr_un name{};
   const socklen_t bytes = set_name(name, address);
   if (!listening.valid() || !stop.valid() ||
@@ -191,7 +192,7 @@ Status IpcBroker::Impl::listen() {
 
 void IpcBroker::Impl::accept_peers() {
   while (peers.size() < limits::ipc_waiting_peers) {
-    UniqueFd socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    UniqueFd socket(private_fd(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)));
     if (!socket.valid()) {
       return;
     }
@@ -282,7 +283,7 @@ IpcBroker::~IpcBroker() {
 BrokerAddress IpcBroker::address() const noexcept { return impl_->address; }
 
 Result<UniqueFd> ask_ipc_broker(const BrokerAddress& address, const IpcToken& token) {
-  const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const UniqueFd socket(private_fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
   if (!socket.valid()) {
     return Error{ErrorCode::out_of_host_memory, errno, "no socket to ask for shared memory", {}};
   }

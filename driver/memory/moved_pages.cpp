@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/private_fd.hpp>
 #include <datum/base/unique_fd.hpp>
 
 #include "driver/memory/host_limits.hpp"
@@ -110,7 +111,7 @@ class HeldWrites {
 
  private:
   void open(std::span<std::byte> pages, int flags) {
-    UniqueFd kernel(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags)));
+    UniqueFd kernel(private_fd(static_cast<int>(::syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | flags))));
     uffdio_api api{};
     api.api = UFFD_API;
     api.features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | UFFD_FEATURE_WP_HUGETLBFS_SHMEM;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/address.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "driver/memory/ipc_broker.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 /// A descriptor of our own first: the application may close its one at any moment.
 Result<OpenedFile> open_descriptor(const IpcHandle& handle) {
   OpenedFile opened;
-  opened.fd.reset(handle.fd < 0 ? -1 : ::fcntl(handle.fd, F_DUPFD_CLOEXEC, 0));
+  opened.fd.reset(handle.fd < 0 ? -1 : duplicate_fd(handle.fd));
   Result<SharedFileIdentity> identity = identify_shared_file(opened.fd.get());
   if (!identity.ok()) {
     return std::move(identity).error();
@@ -96,7 +97,7 @@ SharedFileIdentity identify_dma_buf(std::uint64_t bytes, SharedKind kind) {
 Result<OpenedFile> open_external_file(int fd, ExternalTypes types, SharedKind kind, std::uint64_t bytes,
                                       const DmaBufs& dma_bufs) {
   OpenedFile opened;
-  opened.fd.reset(fd < 0 ? -1 : ::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  opened.fd.reset(fd < 0 ? -1 : duplicate_fd(fd));
   if (!opened.fd.valid()) {
     return refuse_external(fd, "it is not open");
   }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 #include "driver/memory/control_group.hpp"
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
@@ -24,6 +26,9 @@ class MovedHostPages final : public PagesElsewhere {
   /// The first `bytes` of `pages`.
   MovedHostPages(HostPool& pool, const HostPages& pages, std::uint64_t bytes) noexcept
       : pool_(pool), pages_(pages), bytes_(bytes), boards_before_(pool.board_count(pages)) {}
+
+  MovedHostPages(const MovedHostPages&) = delete;
+  MovedHostPages& operator=(const MovedHostPages&) = delete;
 
   ~MovedHostPages() override { unmap(); }
 
@@ -93,7 +98,7 @@ class MovedHostPages final : public PagesElsewhere {
 
 /// What the file that the pages are in is listed as.
 Result<std::unique_ptr<ExportedFile>> file_of(const PagesElsewhere& pages, std::uint64_t size_bytes) {
-  UniqueFd file(::fcntl(pages.file().get(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd file(duplicate_fd(pages.file().get()));
   if (!file.valid()) {
     return no_host_memory("no descriptor to be had for memory that is exported", errno);
   }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "driver/memory/dma_map.hpp"
 #include "driver/memory/exported_memory.hpp"
@@ -27,7 +28,7 @@ namespace {
 
 /// Host memory that is a file of its own from the start.
 Result<std::unique_ptr<ExportedFile>> export_host_object(const PhysicalMemory& object) {
-  UniqueFd file(::fcntl(object.host().file(), F_DUPFD_CLOEXEC, 0));
+  UniqueFd file(duplicate_fd(object.host().file()));
   if (Status sealed = seal_shared_file(file.get()); !sealed.ok()) {
     return std::move(sealed).error();
   }

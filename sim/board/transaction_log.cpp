@@ -11,10 +11,13 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 namespace datum::sim {
 
 Result<std::unique_ptr<TransactionLog>> TransactionLog::create(const std::string& file) {
-  UniqueFd opened{::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)};
+  UniqueFd opened{
+      private_fd(::open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666))};
   if (!opened.valid()) {
     const int number = errno;
     return Error{ErrorCode::invalid_argument, number,

@@ -10,11 +10,12 @@
 #include <fmt/format.h>
 
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 
 namespace datum::sim {
 
 Result<UniqueFd> make_eventfd(std::uint64_t count) {
-  UniqueFd fd{::eventfd(static_cast<unsigned>(count), EFD_NONBLOCK | EFD_CLOEXEC)};
+  UniqueFd fd{private_fd(::eventfd(static_cast<unsigned>(count), EFD_NONBLOCK | EFD_CLOEXEC))};
   if (!fd.valid()) {
     const int number = errno;
     return Error{ErrorCode::out_of_host_memory, number,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 
 #include "vfio_user/message_socket.hpp"
 
@@ -48,7 +49,7 @@ void Outbox::send(const vfio_user::Header& header, std::span<const std::byte> bo
     }
   }
   if (message.sent == 0 && descriptor >= 0) {
-    message.descriptor.reset(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+    message.descriptor.reset(duplicate_fd(descriptor));
   }
   kept_bytes_ += message.bytes.size();
   if (kept_bytes_ > most_kept_bytes) {

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 namespace datum::sim {
 
 namespace {
@@ -73,7 +75,7 @@ Status clear_the_way(const std::string& path) {
     return make_error(ErrorCode::insufficient_permissions,
                       fmt::format("'{}' is another user's socket", path));
   }
-  const UniqueFd probe{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  const UniqueFd probe{private_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
   const sockaddr_un address = address_of(path);
   if (::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
       errno != ECONNREFUSED) {
@@ -100,7 +102,7 @@ Result<SocketListener> SocketListener::open(const std::string& path) {
   if (auto status = clear_the_way(path); !status) {
     return std::move(status).error();
   }
-  UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+  UniqueFd socket{private_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0))};
   if (!socket.valid()) {
     return failed(ErrorCode::out_of_host_memory, errno, "no socket to be had");
   }
@@ -130,7 +132,7 @@ SocketListener::~SocketListener() {
 }
 
 UniqueFd SocketListener::accept() const {
-  UniqueFd client{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+  UniqueFd client{private_fd(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC))};
   if (!client.valid()) {
     return {};
   }

@@ -35,6 +35,17 @@ int scenario_thread_works_on_after_the_first();
 int scenario_waits_without_descriptors();
 int scenario_descriptors_are_closed_by_others();
 
+int scenario_standard_streams_are_closed();
+int scenario_no_file_can_be_made();
+int scenario_signals_all_the_time();
+int scenario_quick_exit_uses_the_api();
+int scenario_quick_exit_with_work_in_flight();
+int scenario_another_thread_exits_with_work_in_flight();
+int scenario_vfork_then_exec();
+int scenario_fork_then_exec_inherits_nothing();
+int scenario_has_no_more_descriptors();
+int scenario_fork_while_threads_work();
+
 int scenario_attitude_fpga();
 int scenario_attitude_gpu();
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <datum/base/mutex.hpp>
+#include <datum/base/private_fd.hpp>
 #include <datum/base/service_thread.hpp>
 
 namespace datum::vfio_user {
@@ -49,7 +50,7 @@ Channel::Channel(UniqueFd socket, std::string name, DmaHandler handler)
     : socket_(std::move(socket)),
       name_(std::move(name)),
       handler_(std::move(handler)),
-      lost_event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      lost_event_(private_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))),
       owner_process_(::getpid()),
       thread_(start_without_signals([this] { loop(); })) {}
 

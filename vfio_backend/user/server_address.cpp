@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 #include "vfio_backend/user/limits.hpp"
 
 namespace datum::vfio_user {
@@ -53,7 +55,7 @@ Result<std::string> parse_server_address(std::string_view address) {
 }
 
 Result<UniqueFd> connect_to_server(const std::string& path) {
-  UniqueFd socket{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  UniqueFd socket{private_fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   if (!socket.valid()) {
     return Error{ErrorCode::out_of_host_memory, errno, "no socket to be had",
                  "raise the limit of open files (ulimit -n)"};

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
+
 #include "vfio_backend/user/limits.hpp"
 
 namespace datum::vfio_user {
@@ -21,7 +23,7 @@ bool drain(int fd) noexcept {
 }
 
 Result<UniqueFd> make_eventfd() {
-  UniqueFd fd{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  UniqueFd fd{private_fd(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))};
   if (!fd.valid()) {
     return Error{ErrorCode::out_of_host_memory, errno, "no eventfd to be had for an interrupt vector",
                  "raise the limit of open files (ulimit -n)"};

@@ -5,22 +5,17 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <datum/base/private_fd.hpp>
 #include <datum/base/unique_fd.hpp>
 
 namespace datum {
 
-/// An empty one that can be sealed; invalid: errno tells why. Never a standard descriptor: a program that has
-/// closed its own may go on to print, and that must not end in memory.
+/// An empty one that can be sealed; invalid: errno tells why.
 [[nodiscard]] inline UniqueFd make_memory_file(const char* name) noexcept {
-  UniqueFd file(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (file.valid() && file.get() <= STDERR_FILENO) {
-    file.reset(::fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  }
-  return file;
+  return UniqueFd(private_fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)));
 }
 
 /// Gives the memory file `fd` its size. 0, or an errno. Beyond the process's limit of file size (ulimit -f),
