@@ -17,5 +17,7 @@ struct Call {
 };
 
 [[nodiscard]] std::span<const Call> calls_with_steps();
+/// More of them: of lists, images, events, handles and residency.
+[[nodiscard]] std::span<const Call> more_calls_with_steps();
 
 }  // namespace datum::test

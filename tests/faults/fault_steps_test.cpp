@@ -76,5 +76,9 @@ INSTANTIATE_TEST_SUITE_P(Calls, FaultSteps,
                          ::testing::ValuesIn(calls_with_steps().begin(), calls_with_steps().end()),
                          [](const auto& of) { return std::string(of.param.name); });
 
+INSTANTIATE_TEST_SUITE_P(MoreCalls, FaultSteps,
+                         ::testing::ValuesIn(more_calls_with_steps().begin(), more_calls_with_steps().end()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
 }  // namespace
 }  // namespace datum::test

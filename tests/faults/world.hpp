@@ -56,15 +56,19 @@ struct World {
   void* opened = nullptr;
   ze_ipc_mem_handle_t handle{};
   ze_ipc_event_pool_handle_t pool_handle{};
+  ze_ipc_event_counter_based_handle_t counter_handle{};
   ze_context_handle_t made_context = nullptr;
   ze_command_queue_handle_t made_queue = nullptr;
   ze_command_list_handle_t made_list = nullptr;
   ze_event_pool_handle_t made_pool = nullptr;
   ze_event_handle_t made_event = nullptr;
+  ze_event_handle_t opened_event = nullptr;
   ze_fence_handle_t made_fence = nullptr;
   ze_image_handle_t made_image = nullptr;
+  ze_image_handle_t other_image = nullptr;
   ze_physical_mem_handle_t physical = nullptr;
   void* reserved = nullptr;
+  std::uint64_t number = 0;  ///< a descriptor, or of a command
 
  private:
   void make();

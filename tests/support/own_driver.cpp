@@ -19,7 +19,9 @@ const ApiTables& api_tables() {
     zeGetContextProcAddrTable(version, &tables.context);
     zeGetCommandQueueProcAddrTable(version, &tables.queue);
     zeGetCommandListProcAddrTable(version, &tables.list);
+    zeGetCommandListExpProcAddrTable(version, &tables.list_exp);
     zeGetMemProcAddrTable(version, &tables.memory);
+    zeGetMemExpProcAddrTable(version, &tables.memory_exp);
     zeGetFenceProcAddrTable(version, &tables.fence);
     zeGetEventPoolProcAddrTable(version, &tables.pool);
     zeGetEventProcAddrTable(version, &tables.event);

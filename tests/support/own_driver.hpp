@@ -25,7 +25,9 @@ struct ApiTables {
   ze_context_dditable_t context{};
   ze_command_queue_dditable_t queue{};
   ze_command_list_dditable_t list{};
+  ze_command_list_exp_dditable_t list_exp{};
   ze_mem_dditable_t memory{};
+  ze_mem_exp_dditable_t memory_exp{};
   ze_fence_dditable_t fence{};
   ze_event_pool_dditable_t pool{};
   ze_event_dditable_t event{};
