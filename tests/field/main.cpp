@@ -11,6 +11,7 @@ int main(int argument_count, char** arguments) {
        {"opens_as_another_user", scenario_opens_as_another_user},
        {"works_until_killed", scenario_works_until_killed},
        {"works_once", scenario_works_once},
+       {"works_beside_others", scenario_works_beside_others},
        {"management_without_initialisation", scenario_management_without_initialisation},
        {"management_before_the_core", scenario_management_before_the_core},
        {"management_after_the_core", scenario_management_after_the_core}});

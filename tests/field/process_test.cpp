@@ -1,9 +1,19 @@
 // Processes that are killed, and management functions in every order of initialisation.
+#include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
 
 #include <level_zero/zes_api.h>
+
+#include <datum/base/unique_fd.hpp>
 
 #include "tests/field/scenarios.hpp"
 #include "tests/support/api_session.hpp"
@@ -13,6 +23,8 @@ namespace datum::test {
 namespace {
 
 constexpr std::size_t bytes_used = 40'000;
+constexpr int processes_at_once = 10;
+constexpr const char* meeting_variable = "DATUM_TEST_FIELD_MEETING";
 
 class FieldLife : public ApiTest {};
 
@@ -50,6 +62,21 @@ TEST_F(FieldLife, SM_07_given_processes_killed_at_any_moment_then_the_next_and_a
     ASSERT_TRUE(next.succeeded()) << "killed after " << moment.count() << " ms: " << next.describe();
   }
   EXPECT_TRUE(same_bytes(pattern(bytes_used, 52), download(block.get(), bytes_used)));
+}
+
+TEST_F(FieldLife, SM_06_given_ten_processes_at_once_then_each_has_a_board_while_all_others_have_theirs) {
+  const UniqueFd file(::memfd_create("meeting", 0));  // the children inherit it
+  ASSERT_EQ(0, ::ftruncate(file.get(), sizeof(std::atomic<int>)));
+  std::vector<std::future<ChildOutcome>> children;
+  for (int number = 0; number < processes_at_once; ++number) {
+    children.push_back(std::async(std::launch::async, [&file] {
+      return run_scenario_in_child("works_beside_others", {{meeting_variable, std::to_string(file.get())}});
+    }));
+  }
+  for (std::future<ChildOutcome>& child : children) {
+    const ChildOutcome outcome = child.get();
+    EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+  }
 }
 
 TEST_F(FieldLife, LD_06_given_any_order_of_initialisation_when_management_is_asked_then_nothing_crashes) {
@@ -93,6 +120,23 @@ int scenario_works_until_killed() {
 }
 
 int scenario_works_once() {
+  SCENARIO_REQUIRE(works());
+  return 0;
+}
+
+/// Has a board, and keeps it until as many processes have one as there are to be.
+int scenario_works_beside_others() {
+  SCENARIO_REQUIRE(works());
+  void* const shared = ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED,
+                              std::atoi(std::getenv(meeting_variable)), 0);
+  SCENARIO_REQUIRE(shared != MAP_FAILED);
+  auto& with_board = *static_cast<std::atomic<int>*>(shared);
+  with_board.fetch_add(1);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (with_board.load() < processes_at_once && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  SCENARIO_EXPECT(processes_at_once, with_board.load());
   SCENARIO_REQUIRE(works());
   return 0;
 }

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
+#include <sys/time.h>
 #include <thread>
 #include <unistd.h>
 
@@ -102,6 +104,62 @@ int scenario_holds_memory() {
   return 0;
 }
 
+/// An ordinary run, while signals make system calls end early.
+int scenario_copies_under_signals() {
+  struct sigaction action {};
+
+  action.sa_handler = [](int) {};
+  const itimerval often{{0, 1000}, {0, 1000}};
+  SCENARIO_REQUIRE(::sigaction(SIGALRM, &action, nullptr) == 0);
+  SCENARIO_REQUIRE(::setitimer(ITIMER_REAL, &often, nullptr) == 0);
+  return scenario_copies();
+}
+
+/// One life after the other in a driver, until its board is gone: each call succeeds or says so.
+ze_result_t live_once() {
+  const ze_device_handle_t device = session().devices.front();
+  const ze_context_desc_t description{ZE_STRUCTURE_TYPE_CONTEXT_DESC, nullptr, 0};
+  OwnedContext context;
+  ze_result_t code = zeContextCreate(session().driver, &description, context.address());
+  void* host = nullptr;
+  void* on_device = nullptr;
+  OwnedList list;
+  ze_command_queue_desc_t synchronous{};
+  synchronous.stype = ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC;
+  synchronous.mode = ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS;
+  const auto go_on = [&code](ze_result_t next) { code = code == ZE_RESULT_SUCCESS ? next : code; };
+  if (code == ZE_RESULT_SUCCESS) {
+    go_on(allocate_raw(MemoryKind::host, context.get(), device, block_bytes, 0, &host));
+    go_on(allocate_raw(MemoryKind::device, context.get(), device, block_bytes, 0, &on_device));
+  }
+  if (code == ZE_RESULT_SUCCESS) {
+    go_on(zeCommandListCreateImmediate(context.get(), device, &synchronous, list.address()));
+  }
+  if (code == ZE_RESULT_SUCCESS) {
+    go_on(zeCommandListAppendMemoryCopy(list.get(), on_device, host, block_bytes, nullptr, 0, nullptr));
+  }
+  for (void* block : {host, on_device}) {
+    if (block != nullptr) {
+      zeMemFree(context.get(), block);
+    }
+  }
+  return code;
+}
+
+int scenario_lives_until_the_board_is_gone() {
+  ze_result_t code = session().result;
+  if (code == ZE_RESULT_SUCCESS) {
+    while (code == ZE_RESULT_SUCCESS) {
+      code = live_once();
+    }
+    SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, code);
+    SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, zeDeviceGetStatus(session().devices.front()));
+    return 0;
+  }
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, code);
+  return 0;
+}
+
 int scenario_finds_the_board_in_use() {
   SCENARIO_EXPECT(ZE_RESULT_ERROR_UNINITIALIZED, session().result);
   SCENARIO_REQUIRE(session().devices.empty());
@@ -191,6 +249,38 @@ TEST_P(ServedBoard,
   EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
+TEST_P(ServedBoard, given_signals_all_the_time_when_an_application_runs_then_it_succeeds) {
+  start();
+  const ChildOutcome outcome = run("copies_under_signals");
+  EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+}
+
+TEST_P(ServedBoard,
+       given_a_server_that_is_killed_at_any_moment_then_the_application_is_told_and_the_next_server_works) {
+  std::mt19937_64 random(test_seed());
+  const int rounds = std::string(GetParam()).starts_with("rtl") ? 3 : 10;
+  for (int round = 0; round < rounds; ++round) {
+    start();
+    const std::chrono::milliseconds moment(std::uniform_int_distribution(1, 200)(random));
+    SCOPED_TRACE("killed after " + std::to_string(moment.count()) + " ms, seed " +
+                 std::to_string(test_seed()));
+    std::thread killer([this, moment] {
+      std::this_thread::sleep_for(moment);
+      server_->send(SIGKILL);
+    });
+    const ChildOutcome outcome = run("lives_until_the_board_is_gone");
+    killer.join();
+    EXPECT_TRUE(outcome.succeeded()) << outcome.describe();
+    server_.reset();
+  }
+  start();
+  const ChildOutcome next = run("copies");
+  EXPECT_TRUE(next.succeeded()) << next.describe();
+  server_->send(SIGTERM);
+  EXPECT_EQ(server_->wait(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
 }  // namespace
 }  // namespace datum::test
 
@@ -200,6 +290,8 @@ int main(int count, char** arguments) {
       run_scenario_from_arguments(count, arguments,
                                   {{"copies", scenario_copies},
                                    {"copies_without_end", scenario_copies_without_end},
+                                   {"copies_under_signals", scenario_copies_under_signals},
+                                   {"lives_until_the_board_is_gone", scenario_lives_until_the_board_is_gone},
                                    {"holds_memory", scenario_holds_memory},
                                    {"finds_the_board_in_use", scenario_finds_the_board_in_use}});
   if (scenario >= 0) {
