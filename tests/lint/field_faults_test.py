@@ -1,4 +1,4 @@
-"""docs/field-faults.md names tests that exist, and every test of tests/field."""
+"""docs/field-faults.md names tests that exist, and every test of tests/field; docs/security.md names tests that exist."""
 
 import subprocess
 import sys
@@ -8,7 +8,8 @@ from pathlib import Path
 from project_copy import PROJECT, ProjectCopy
 
 TABLE = "docs/field-faults.md"
-PARTS = (TABLE, "tests")
+SECURITY = "docs/security.md"
+PARTS = (TABLE, SECURITY, "tests")
 
 
 def check(root: Path) -> subprocess.CompletedProcess[str]:
@@ -17,10 +18,10 @@ def check(root: Path) -> subprocess.CompletedProcess[str]:
 
 
 class FieldFaults(unittest.TestCase):
-    def refused(self, before: str, after: str) -> str:
-        """What is said when the table has `after` in the place of `before`."""
+    def refused(self, before: str, after: str, page: str = TABLE) -> str:
+        """What is said when the page has `after` in the place of `before`."""
         with ProjectCopy(*PARTS) as project:
-            table = project.root / TABLE
+            table = project.root / page
             text = table.read_text()
             self.assertIn(before, text)
             table.write_text(text.replace(before, after))
@@ -43,6 +44,10 @@ class FieldFaults(unittest.TestCase):
 
     def test_given_a_number_twice_when_checked_then_it_is_named(self) -> None:
         self.assertIn("AL-01: has two rows", self.refused("| AL-02 |", "| AL-01 |"))
+
+    def test_given_a_test_that_the_threat_model_names_when_it_is_gone_then_it_is_named(self) -> None:
+        said = self.refused("`IpcHandles.given_forged_handles", "`IpcHandles.given_borrowed_handles", SECURITY)
+        self.assertIn("docs/security.md: there is no test IpcHandles.given_borrowed_handles", said)
 
 
 if __name__ == "__main__":
