@@ -26,6 +26,13 @@ A driver reaches such a board as vfio-user:PATH (DATUM_BOARDS=vfio-user:/run/use
 the device vfio-user-pci. Every client gets a board in power-on state whose memory is zero.
 SIGUSR1 prints what each board is doing; SIGINT and SIGTERM end the server and take the sockets away.)";
 
+constexpr const char* footer = R"(Examples:
+  datum-board --board rtl: --socket /run/user/1000/board
+  datum-board --board model:memory=1G --socket /tmp/board --look
+  datum-board --board rtl: --board model: --socket /tmp/first --socket /tmp/second
+
+Exit status: 0 ended by a signal, 1 a board or a socket cannot be had, 2 the command line was not understood.)";
+
 struct Arguments {
   std::vector<std::string> boards;
   std::vector<std::string> sockets;
@@ -35,6 +42,7 @@ struct Arguments {
 
 int parse(int count, char** values, Arguments& arguments) {
   CLI::App app(description, "datum-board");
+  app.footer(footer);
   app.add_option("--board", arguments.boards,
                  "what to serve: rtl:OPTIONS or model:OPTIONS. The n-th belongs to the n-th socket; a single "
                  "one to all (default: rtl:)");

@@ -201,10 +201,27 @@ class Papers(unittest.TestCase):
                 if option not in ("--help", "-h"):
                     self.assertIn(option, section, command)
 
-    def test_given_each_command_when_help_is_asked_for_then_it_is_given(self) -> None:
+    def test_given_each_command_when_help_is_asked_for_then_it_has_examples_and_the_option_for_json(self) -> None:
         for command in self.all_commands():
             result = run_datum(*command, "--help")
             self.assertEqual((result.returncode, result.stderr), (0, ""), command)
+            self.assertRegex(result.stdout, rf"(?m)^Examples:\n(  .*\n)*  .*\bdatum[ -]{' '.join(command)}( |$)", command)
+            self.assertTrue(command in (["board"], ["regs"], ["mem"]) or "--json" in result.stdout, command)  # the latter two only lead on
+
+    def test_given_a_number_that_is_none_or_too_large_when_named_then_it_and_its_limits_are_told(self) -> None:
+        for words, limits in ((("cosim", "--programs", "0"), "1 to 1000000000"), (("ecc", "interval", "99999999999"), "0 to 4294967295"),
+                              (("perf", "--count", "-1"), "0 to 1000000000"), (("regs", "watch", "CYCLES", "--count", "1e30"), "0 to 1000000000")):
+            result = run_datum(*words)
+            self.assertEqual((result.returncode, result.stdout), (64, ""), words)
+            self.assertIn(f"{words[-1]} not in range {limits}", result.stderr)
+
+    def test_given_json_when_a_command_does_no_more_than_print_or_start_then_it_is_obeyed_too(self) -> None:
+        rules = run_datum("udev-rule", "--group", "fpga", "--json")
+        self.assertEqual(json.loads(rules.stdout), {"group": "fpga", "rules": run_datum("udev-rule", "--group", "fpga").stdout})
+        for words, status in ((("view", "/nonexistent.json", "--json"), 2), (("run", "--board", "model:", "--json", "--", "/nonexistent/program"), 127)):
+            failed = run_datum(*words)
+            self.assertEqual((failed.returncode, failed.stderr), (status, ""), words)
+            self.assertIn("/nonexistent", json.loads(failed.stdout)["error"]["message"])
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ void add_cosim_command(CLI::App& app, int& status) {
   cosim->add_option("--seed", choice->seed, "of the first program")->capture_default_str();
   cosim->add_option("--programs", choice->programs, "how many")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1'000'000'000));
   cosim->add_flag("--shrink", choice->shrinks, "look for the shortest program that still fails");
   cosim->add_option("-t,--trace", choice->trace,
                     "a file for a timeline of the shortest program that fails (JSON)");

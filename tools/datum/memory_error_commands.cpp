@@ -1,4 +1,5 @@
 // datum ecc: show, clear, inject, scrub.
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -146,6 +147,8 @@ int set_interval(OpenBoard& board, const EccChoice& choice) {
 
 constexpr const char* ecc_examples = R"(Examples:
   datum ecc --board vfio-user:/run/board.look
+  datum ecc show --json
+  datum ecc clear
   datum ecc inject 0x1000 3          one wrong bit, which the next read corrects
   datum ecc inject 0x1000 3 70       two (64 to 71 are check bits), which fail whoever reads the word
   datum ecc scrub 0 1G
@@ -179,7 +182,8 @@ void add_memory_error_commands(CLI::App& app, int& status) {
   scrub->add_option("BYTES", choice->bytes, "how much (default: to the end)");
   CLI::App* const interval = add("interval", "the scrubber's pace");
   interval->add_option("CYCLES", choice->interval_cycles, "from 64 bytes to the next; 0: at rest")
-      ->required();
+      ->required()
+      ->check(CLI::Range(0U, std::numeric_limits<std::uint32_t>::max()));
   ecc->callback([=, &status] {
     status = with_board(*choice, [&](OpenBoard& board) {
       return clear->parsed()      ? clear_errors(board, *choice)

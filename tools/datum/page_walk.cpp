@@ -40,7 +40,8 @@ WalkEnd end_of(hw::Pte entry, unsigned level, std::uint64_t va) {
 Result<WalkEnd> walk(OpenBoard& board, DeviceMemory& memory, unsigned space, DeviceVa va) {
   const std::uint32_t spaces = board.registers->read32(hw::space_count);
   if (space >= spaces || space >= hw::space_block_count) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("space {} of a board with {}", space, spaces));
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("there is no space {}; the board has {}, from 0", space, spaces));
   }
   if (raw(va) >> 48U != 0) {
     return make_error(ErrorCode::invalid_argument, fmt::format("{:#x} has more than 48 bits", raw(va)));

@@ -136,7 +136,9 @@ void add_performance_command(CLI::App& app, int& status) {
   perf->add_option("--interval", choice->interval_ms, "milliseconds of each line")
       ->capture_default_str()
       ->check(CLI::Range(1, 3'600'000));
-  perf->add_option("--count", choice->rounds, "how many lines; 0: until interrupted")->capture_default_str();
+  perf->add_option("--count", choice->rounds, "how many lines; 0: until interrupted")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000'000));
   perf->add_flag("--total", choice->total, "the counters as they stand");
   perf->callback([choice, &status] {
     status = with_board(*choice, [&](OpenBoard& board) {

@@ -224,7 +224,8 @@ void add_register_commands(CLI::App& app, int& status) {
       ->capture_default_str()
       ->check(CLI::Range(1, 3'600'000));
   watch->add_option("--count", choice->watch.rounds, "how many looks; 0: until interrupted")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1'000'000'000));
   CLI::App* const dump = add("dump", "read all that can be read", &dump_registers);
   dump->add_flag("--all", choice->all, "also instances of repeated registers that are as after a reset");
   for (CLI::App* command : {read, write, watch, dump}) {

@@ -13,6 +13,7 @@
 #include <datum/base/shown_text.hpp>
 
 #include "driver/device/backend_table.hpp"
+#include "driver/device/board_addresses.hpp"
 #include "tools/datum/command_line.hpp"
 #include "tools/datum/driver_list.hpp"
 #include "tools/datum/environment.hpp"
@@ -36,6 +37,7 @@ struct RunChoice {
   std::string trace;
   std::string waveform;
   std::vector<std::string> program;
+  bool json = false;
 };
 
 /// The boards that the program gets; empty: the bound cards. Which they are is told where nobody chose.
@@ -98,16 +100,19 @@ int become_program(const RunChoice& choice) {
   for (const auto& [option, file] :
        {std::pair{"--trace", choice.trace}, std::pair{"--waveform", choice.waveform}}) {
     if (Status good = file.empty() ? Status{} : check_output_file(option, file); !good) {
-      return tell_failure(good.error(), false);
+      return tell_failure(good.error(), choice.json);
     }
+  }
+  if (Status good = check_board_schemes(choice.board); !good) {
+    return tell_failure(good.error(), choice.json);
   }
   const std::string boards = boards_of(choice);
   if (Status set = set_drivers(); !set) {
-    return tell_failure(set.error(), false);
+    return tell_failure(set.error(), choice.json);
   }
   if (!choice.waveform.empty()) {
     if (Status set = set_waveform(boards, choice.waveform); !set) {
-      return tell_failure(set.error(), false);
+      return tell_failure(set.error(), choice.json);
     }
   }
   if (!choice.trace.empty()) {
@@ -127,7 +132,7 @@ int become_program(const RunChoice& choice) {
       tell_failure(make_error(ErrorCode::not_available,
                               fmt::format("'{}' cannot be started: {}", shown_text(choice.program.front()),
                                           std::strerror(number))),
-                   false));
+                   choice.json));
   return number == ENOENT ? exit_not_found : exit_not_started;
 }
 
@@ -149,6 +154,7 @@ void add_run_command(CLI::App& app, int& status) {
   run->add_option("-t,--trace", choice->trace,
                   "write a timeline of calls and descriptors to this file (JSON)");
   run->add_option("-w,--waveform", choice->waveform, "write a waveform of an rtl: board to this file (FST)");
+  run->add_flag("--json", choice->json, "tell as JSON why a program was not started");
   run->add_option("PROGRAM", choice->program, "the program and its arguments, behind --")->required();
   run->positionals_at_end();
   run->callback([choice, &status] { status = become_program(*choice); });

@@ -27,6 +27,7 @@ namespace {
 struct ViewChoice {
   std::string trace;
   std::string page;
+  bool json = false;
 };
 
 Error failure(const std::string& file, std::string_view what, std::string hint = "") {
@@ -71,7 +72,7 @@ std::string inside_element(std::string_view json) {
 int write_page(const ViewChoice& choice) {
   Result<std::string> trace = read_trace(choice.trace);
   if (!trace) {
-    return tell_failure(trace.error(), false);
+    return tell_failure(trace.error(), choice.json);
   }
   const std::string page = choice.page.empty()
                                ? std::filesystem::path(choice.trace).replace_extension(".html").string()
@@ -82,9 +83,13 @@ int write_page(const ViewChoice& choice) {
   if (!file) {
     return tell_failure(failure(page, fmt::format("cannot be written: {}", std::strerror(errno)),
                                 "name another file with --output"),
-                        false);
+                        choice.json);
   }
-  fmt::print("{}\n", page);
+  if (choice.json) {
+    print_json({{"page", page}});
+  } else {
+    fmt::print("{}\n", page);
+  }
   return exit_well;
 }
 
@@ -104,6 +109,7 @@ void add_view_command(CLI::App& app, int& status) {
   view->add_option("TRACE", choice->trace, "the JSON that DATUM_TRACE or 'datum run --trace' wrote")
       ->required();
   view->add_option("-o,--output", choice->page, "the page (else TRACE with .html at its end)");
+  view->add_flag("--json", choice->json, "print JSON");
   view->callback([choice, &status] { status = write_page(*choice); });
 }
 
