@@ -10,9 +10,9 @@
 
 namespace datum {
 
-/// For tables of pages in size of which a program uses a small part: the elements are pages of their own from the
-/// kernel. A vector would write every element first, and so would calloc where malloc had the memory before; each
-/// page would be a page fault. `T` is one of which all bits zero is the value to begin with.
+/// For tables of pages in size of which a program uses a small part: the elements are pages of their own from
+/// the kernel. A vector would write every element first, and so would calloc where malloc had the memory
+/// before; each page would be a page fault. `T` is one of which all bits zero is the value to begin with.
 template <typename T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);

@@ -34,7 +34,9 @@ TEST(ZeroedArrayTest, given_a_large_array_when_one_element_is_written_then_one_p
 
   std::vector<unsigned char> resident(bytes / 4096);
   ASSERT_EQ(::mincore(array.data(), bytes, resident.data()), 0);
-  EXPECT_EQ(std::count_if(resident.begin(), resident.end(), [](unsigned char page) { return (page & 1U) != 0; }), 1);
+  EXPECT_EQ(
+      std::count_if(resident.begin(), resident.end(), [](unsigned char page) { return (page & 1U) != 0; }),
+      1);
   EXPECT_EQ(resident[5] & 1U, 1U);
 }
 
