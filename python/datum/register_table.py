@@ -52,7 +52,7 @@ REGISTERS = {
     "INV_STATUS": Register(0x1018, 4, 1, 0x0, "ro", {"done_count": (0, 31, 0), "busy": (31, 1, 0)}),
     "SPACE_ROOT": Register(0x1800, 8, 256, 0x8, "rw", {"valid": (0, 1, 0), "address": (12, 40, 12)}),
     "MC_STATUS": Register(0x2000, 4, 1, 0x0, "ro", {"ready": (0, 1, 0), "ecc": (1, 1, 0)}),
-    "MC_TIMING0": Register(0x2004, 4, 1, 0x0, "ro", {"t_rcd": (0, 8, 0), "t_rp": (8, 8, 0), "t_ras": (16, 8, 0), "t_rrd": (24, 8, 0)}),
+    "MC_TIMING0": Register(0x2004, 4, 1, 0x0, "ro", {"t_rcd": (0, 8, 0), "t_rp": (8, 8, 0), "t_ras": (16, 8, 0), "t_rrd_l": (24, 8, 0)}),
     "MC_TIMING1": Register(0x2008, 4, 1, 0x0, "ro", {"t_cl": (0, 8, 0), "t_ccd_l": (8, 8, 0), "t_wtr": (16, 8, 0), "t_rtw": (24, 8, 0)}),
     "MC_TIMING2": Register(0x200c, 4, 1, 0x0, "ro", {"t_refi": (0, 16, 0), "t_rfc": (16, 12, 0), "t_faw": (28, 4, 0)}),
     "MC_TIMING3": Register(0x2010, 4, 1, 0x0, "ro", {"t_wr": (0, 8, 0), "t_rtp": (8, 8, 0)}),

@@ -10,11 +10,14 @@ constexpr std::uint64_t destination = 0x20'0000;
 constexpr std::uint64_t words = 0x30'0000;
 constexpr Surroundings near{};
 constexpr Surroundings far{.read_latency_cycles = 128, .write_latency_cycles = 60, .translate_cycles = 20};
-constexpr Surroundings stalling{.read_latency_cycles = 4,
-                                .write_latency_cycles = 6,
-                                .translate_cycles = 2,
-                                .stall_percent = 30,
-                                .seed = 11};
+
+constexpr Surroundings stalling(std::uint64_t seed) {
+  return {.read_latency_cycles = 4,
+          .write_latency_cycles = 6,
+          .translate_cycles = 2,
+          .stall_percent = 30,
+          .seed = seed};
+}
 
 using Descriptors = std::vector<hw::Descriptor>;
 
@@ -42,11 +45,15 @@ std::uint64_t cycles_of(const Surroundings& surroundings, const std::vector<Desc
   return bench.cycle() - start;
 }
 
-/// The same in all three surroundings, one after the other.
+/// The same in all three surroundings, one after the other. Of random stalls eight kinds in all: one of them
+/// takes a few percent more or less when anything moves by a cycle.
 std::vector<std::uint64_t> cycles_of(const std::vector<Descriptors>& programs,
                                      unsigned channels = DmaBench::channels) {
-  return {cycles_of(near, programs, channels), cycles_of(far, programs, channels),
-          cycles_of(stalling, programs, channels)};
+  std::uint64_t stalled = 0;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    stalled += cycles_of(stalling(seed), programs, channels);
+  }
+  return {cycles_of(near, programs, channels), cycles_of(far, programs, channels), stalled};
 }
 
 void expect_at_most(const std::vector<std::uint64_t>& cycles, const std::vector<std::uint64_t>& known) {
@@ -62,11 +69,11 @@ Descriptors repeated(unsigned count, const hw::Descriptor& descriptor) {
 
 TEST(CycleTest, given_a_large_copy_when_run_then_it_takes_no_longer_than_known) {
   expect_at_most(cycles_of({{copy({dram_space, destination}, {dram_space, source}, 0x8000)}}),
-                 {537, 869, 799});
+                 {537, 869, 6364});
   expect_at_most(cycles_of({{copy({dram_space, destination + 5}, {host_space, source + 50}, 0x8000)}}),
-                 {539, 890, 779});
+                 {539, 890, 6363});
   expect_at_most(cycles_of({{copy({dram_space, destination + 50}, {host_space, source + 5}, 0x8000)}}),
-                 {538, 889, 812});
+                 {538, 889, 6321});
 }
 
 TEST(CycleTest, given_many_copies_when_run_then_they_take_no_longer_than_known) {
@@ -82,24 +89,24 @@ TEST(CycleTest, given_many_copies_when_run_then_they_take_no_longer_than_known) 
   for (unsigned i = 0; i < 300; ++i) {
     words_apart.push_back(copy({dram_space, destination + 64U * i}, {dram_space, source + 64U * i}, 64));
   }
-  expect_at_most(cycles_of({pages}), {1049, 1400, 1491});
-  expect_at_most(cycles_of({words_apart}), {330, 1270, 524});
-  expect_at_most(cycles_of({odd}), {122, 468, 177});
+  expect_at_most(cycles_of({pages}), {1049, 1400, 12194});
+  expect_at_most(cycles_of({words_apart}), {330, 834, 4096});
+  expect_at_most(cycles_of({odd}), {122, 468, 1430});
 }
 
 TEST(CycleTest, given_one_small_descriptor_of_each_kind_when_run_then_it_takes_no_longer_than_known) {
-  expect_at_most(cycles_of({{copy({dram_space, destination}, {host_space, source}, 64)}}), {23, 355, 37});
+  expect_at_most(cycles_of({{copy({dram_space, destination}, {host_space, source}, 64)}}), {23, 355, 315});
   expect_at_most(cycles_of({{write_value({host_space, words}, 3, 1).set_flag_interrupt(true)}}),
-                 {24, 288, 41});
-  expect_at_most(cycles_of({{timestamp({host_space, words})}}), {21, 226, 32});
-  expect_at_most(cycles_of({{wait_value({host_space, words}, hw::WaitCondition::equal, 0)}}), {20, 293, 28});
-  expect_at_most(cycles_of({repeated(20, barrier().set_flag_complete(true))}), {54, 263, 63});
+                 {24, 288, 334});
+  expect_at_most(cycles_of({{timestamp({host_space, words})}}), {21, 226, 259});
+  expect_at_most(cycles_of({{wait_value({host_space, words}, hw::WaitCondition::equal, 0)}}), {20, 293, 241});
+  expect_at_most(cycles_of({repeated(20, barrier().set_flag_complete(true))}), {54, 263, 542});
 }
 
 TEST(CycleTest, given_fills_and_regions_when_run_then_they_take_no_longer_than_known) {
   expect_at_most(cycles_of({{fill({dram_space, destination + 3}, 0x4000, 2, 7),
                              fill({host_space, destination}, 70, 4, 7)}}),
-                 {282, 546, 402});
+                 {282, 546, 3283});
   expect_at_most(cycles_of({{copy_region({dram_space, destination + 3}, {host_space, source},
                                          {.x_bytes = 150,
                                           .rows = 20,
@@ -108,7 +115,7 @@ TEST(CycleTest, given_fills_and_regions_when_run_then_they_take_no_longer_than_k
                                           .dst_row_pitch = 180,
                                           .src_slice_pitch = 0x8000,
                                           .dst_slice_pitch = 0x5000})}}),
-                 {229, 600, 327});
+                 {229, 600, 2684});
 }
 
 TEST(CycleTest, given_many_rings_when_they_share_channels_then_all_take_no_longer_than_known) {
@@ -123,8 +130,8 @@ TEST(CycleTest, given_many_rings_when_they_share_channels_then_all_take_no_longe
     }
     programs.push_back(program);
   }
-  expect_at_most(cycles_of(programs), {1478, 3290, 2173});
-  expect_at_most(cycles_of(programs, 1), {4498, 12550, 6707});
+  expect_at_most(cycles_of(programs), {1478, 3290, 17528});
+  expect_at_most(cycles_of(programs, 1), {4498, 12550, 53978});
 }
 
 TEST(CycleTest, given_rings_that_wait_for_each_other_when_run_then_they_take_no_longer_than_known) {
@@ -136,8 +143,8 @@ TEST(CycleTest, given_rings_that_wait_for_each_other_when_run_then_they_take_no_
     pong.push_back(wait_value({host_space, words}, hw::WaitCondition::greater_equal, i));
     pong.push_back(write_value({host_space, words + 8}, 3, i));
   }
-  expect_at_most(cycles_of({ping, pong}), {2451, 27476, 3798});
-  expect_at_most(cycles_of({ping, pong}, 1), {2787, 35610, 4389});
+  expect_at_most(cycles_of({ping, pong}), {2451, 27476, 30118});
+  expect_at_most(cycles_of({ping, pong}, 1), {2787, 35610, 34725});
 }
 
 TEST(CycleTest, given_pages_far_apart_when_copied_between_in_turn_then_their_translations_are_kept) {
@@ -148,7 +155,7 @@ TEST(CycleTest, given_pages_far_apart_when_copied_between_in_turn_then_their_tra
     program.push_back(
         copy({dram_space, 0x4000'0000 + i % 2 * 0x20'1000ULL}, {host_space, source + i % 3 * 0x5000ULL}, 64));
   }
-  expect_at_most(cycles_of({program}), {222, 1447, 330});
+  expect_at_most(cycles_of({program}), {222, 1447, 2682});
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ module completion_pointer_proof
   `ASSUME(answers_have_a_reason, !started_q || !done_i || writing_q != '0)
   `ASSUME(failures_are_in_order, !started_q || in_order)
   `PROVE(each_is_counted, !started_q || (dut.count_q == held_q && empty == (held_q == '0) && slot_t'(next_slot - oldest_slot) == slot_t'(held_q)
-                                         && held_q < count_t'(64)))
+                                         && held_q < count_t'(2 ** SlotWidth)))
   `PROVE(no_more_than_were_answered, !started_q || dut.done_q == answered_q)
   `PROVE(a_writer_waits, !started_q || !retire || !dut.oldest.writes || answered_q != '0)
   `PROVE(the_followed_one_is_kept, !started_q || !following_q || (before_q < held_q && distance(followed_slot_q) == slot_t'(before_q) && kept == followed_q))

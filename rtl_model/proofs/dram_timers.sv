@@ -1,6 +1,6 @@
 // datum_dram_timers: allows exactly what the timing rules of the DRAM allow, told by the ages of commands.
 //
-//   - An activate is allowed t_rp after the bank was closed, t_rrd after the last and t_faw after the fourth-last activate, and not earlier or later.
+//   - An activate is allowed t_rp after the bank was closed, t_rrd_l after the last of its bank group and t_faw after the fourth-last activate, and not earlier or later.
 //   - A bank may be closed t_ras after it was opened, t_rtp after a read, t_wr after a write.
 //   - A column access is allowed t_rcd after its row was opened and t_ccd_l after one of its bank group; a read t_wtr after a write, a write t_rtw after a
 //     read.
@@ -38,7 +38,7 @@ module dram_timers_proof
   `ANY(bank_q, any_i)
 
   // Cycles since the last command of the kind.
-  logic [4:0]           activate_age_q, precharge_age_q, read_age_q, write_age_q, group_age_q, any_read_age_q, any_write_age_q;
+  logic [4:0]           activate_age_q, precharge_age_q, read_age_q, write_age_q, group_age_q, group_activate_age_q, any_read_age_q, any_write_age_q;
   logic [4:0]           last_q, second_q, third_q, fourth_q;    // activates of any bank
   logic [BankCount-1:0] group;
   assign group = 16'h1111 << bank_q[GroupWidth-1:0];
@@ -53,6 +53,7 @@ module dram_timers_proof
     read_age_q      <= aged(read_age_q, read_i[bank_q]);
     write_age_q     <= aged(write_age_q, write_i[bank_q]);
     group_age_q     <= aged(group_age_q, ((read_i | write_i) & group) != '0);
+    group_activate_age_q <= aged(group_activate_age_q, (activate_i & group) != '0);
     any_read_age_q  <= aged(any_read_age_q, read_i != '0);
     any_write_age_q <= aged(any_write_age_q, write_i != '0);
     last_q          <= aged(last_q, activate_i != '0);
@@ -65,6 +66,7 @@ module dram_timers_proof
       read_age_q      <= Old;
       write_age_q     <= Old;
       group_age_q     <= Old;
+      group_activate_age_q <= Old;
       any_read_age_q  <= Old;
       any_write_age_q <= Old;
       last_q          <= Old;
@@ -74,7 +76,7 @@ module dram_timers_proof
     end
   end
 
-  `PROVE(activate, !started_q || activate_allowed[bank_q] == (precharge_age_q >= 5'(Timing.t_rp) && last_q >= 5'(Timing.t_rrd)
+  `PROVE(activate, !started_q || activate_allowed[bank_q] == (precharge_age_q >= 5'(Timing.t_rp) && group_activate_age_q >= 5'(Timing.t_rrd_l)
                                                                && fourth_q >= 5'(Timing.t_faw)))
   `PROVE(precharge, !started_q || precharge_allowed[bank_q] == (activate_age_q >= 5'(Timing.t_ras) && read_age_q >= 5'(Timing.t_rtp)
                                                                  && write_age_q >= 5'(Timing.t_wr)))

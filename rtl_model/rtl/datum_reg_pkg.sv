@@ -4,7 +4,7 @@
 // <REGISTER>_<FIELD>_LSB, _WIDTH: a field. <LAYOUT>_<FIELD>_WORD, _LSB, _WIDTH: 64-bit word and bits inside the word;
 // _BIT: position in the whole record. <ENUM>_<VALUE>: a code.
 package datum_reg_pkg;
-  localparam logic [31:0] DESCRIPTION_CRC = 32'h54eae51c;
+  localparam logic [31:0] DESCRIPTION_CRC = 32'h83baf04f;
   localparam int unsigned BAR0_BYTES = 524288;
   localparam int unsigned BAR0_ADDRESS_WIDTH = 19;
 
@@ -126,8 +126,8 @@ package datum_reg_pkg;
   localparam int unsigned MC_TIMING0_T_RP_WIDTH = 8;
   localparam int unsigned MC_TIMING0_T_RAS_LSB = 16;
   localparam int unsigned MC_TIMING0_T_RAS_WIDTH = 8;
-  localparam int unsigned MC_TIMING0_T_RRD_LSB = 24;
-  localparam int unsigned MC_TIMING0_T_RRD_WIDTH = 8;
+  localparam int unsigned MC_TIMING0_T_RRD_L_LSB = 24;
+  localparam int unsigned MC_TIMING0_T_RRD_L_WIDTH = 8;
   localparam logic [18:0] MC_TIMING1_OFFSET = 19'h00008;
   localparam int unsigned MC_TIMING1_T_CL_LSB = 0;
   localparam int unsigned MC_TIMING1_T_CL_WIDTH = 8;

@@ -18,7 +18,7 @@ constexpr std::uint64_t space_root_bits = 0x000ffffffffff001ULL;
 /// The description's timing of the controller, in cycles of 300 MHz. The golden model has no timing; the
 /// registers inform software.
 constexpr std::uint32_t timing0 =
-    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(2).raw;
+    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd_l(2).raw;
 constexpr std::uint32_t timing1 =
     hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(7).set_t_rtw(3).raw;
 constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;

@@ -13,6 +13,7 @@ void DramDevice::power_on() noexcept {
   bank_.fill({});
   group_column_.fill(0);
   last_activates_.fill(0);
+  group_activate_.fill(0);
   last_read_ = last_write_ = last_refresh_ = 0;
   timing_known_ = refreshed_ = false;
   for (auto& read : reads_) {
@@ -89,7 +90,7 @@ void DramDevice::activate(unsigned bank, std::uint64_t row, std::uint64_t now) {
   auto& state = bank_[bank];
   require(!state.open, "activate of an open bank", bank, now);
   apart(state.precharged, timing_.row.t_rp(), "t_rp", bank, now);
-  apart(last_activates_[0], timing_.row.t_rrd(), "t_rrd", bank, now);
+  apart(group_activate_[bank % groups], timing_.row.t_rrd_l(), "t_rrd_l", bank, now);
   apart(last_activates_[3], timing_.refresh.t_faw(), "t_faw", bank, now);
   apart(last_refresh_, timing_.refresh.t_rfc(), "t_rfc", bank, now);
   state.open = true;
@@ -97,6 +98,7 @@ void DramDevice::activate(unsigned bank, std::uint64_t row, std::uint64_t now) {
   state.activated = now;
   std::shift_right(last_activates_.begin(), last_activates_.end(), 1);
   last_activates_[0] = now;
+  group_activate_[bank % groups] = now;
 }
 
 void DramDevice::precharge(unsigned bank, std::uint64_t now) {

@@ -74,6 +74,7 @@ class DramDevice {
   bool timing_known_ = false;
   std::array<Bank, banks> bank_{};
   std::array<std::uint64_t, groups> group_column_{};
+  std::array<std::uint64_t, groups> group_activate_{};
   std::array<std::uint64_t, 4> last_activates_{};  // newest first
   std::uint64_t last_read_ = 0;
   std::uint64_t last_write_ = 0;

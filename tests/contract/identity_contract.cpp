@@ -51,7 +51,7 @@ TEST_P(IdentityContract, memory_becomes_ready) {
 TEST_P(IdentityContract, the_memory_has_the_same_timing_on_every_board) {
   auto& registers = driver().registers();
   EXPECT_EQ(registers.read32(hw::mc_timing0),
-            hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd(2).raw);
+            hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd_l(2).raw);
   EXPECT_EQ(registers.read32(hw::mc_timing1),
             hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(7).set_t_rtw(3).raw);
   EXPECT_EQ(registers.read32(hw::mc_timing2),

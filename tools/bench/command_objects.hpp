@@ -32,6 +32,11 @@ struct CommandObjects {
           "zeCommandListAppendMemoryCopy");
   }
 
+  void append_fill(void* to, std::uint64_t pattern, std::size_t bytes) const {
+    check(zeCommandListAppendMemoryFill(list, to, &pattern, sizeof pattern, bytes, nullptr, 0, nullptr),
+          "zeCommandListAppendMemoryFill");
+  }
+
   void close() const { check(zeCommandListClose(list), "zeCommandListClose"); }
 
   void execute() const {

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+
+#include "tools/bench/board_traffic.hpp"
 #include "tools/bench/groups.hpp"
 #include "tools/bench/session.hpp"
 
@@ -7,36 +11,6 @@
 
 namespace datum::bench {
 namespace {
-
-constexpr std::size_t copy_bytes = 4U << 20U;
-constexpr double bus_bytes_per_cycle = 64;
-
-/// Share of a 64-byte bus that moving `bytes` in `cycles` takes, percent.
-double share(std::size_t bytes, std::uint64_t cycles) {
-  return 100.0 * static_cast<double>(bytes) / (static_cast<double>(cycles) * bus_bytes_per_cycle);
-}
-
-std::vector<Figure> whole_board_figures() {
-  const Session session("rtl:");
-  void* host = session.allocate_host(copy_bytes);
-  void* first = session.allocate_device(copy_bytes);
-  void* second = session.allocate_device(copy_bytes);
-  session.copy_cycles(first, host, 4096);  // tables and TLB entries that the first copy needs
-
-  const std::uint64_t in = session.copy_cycles(first, host, copy_bytes);
-  const std::uint64_t across = session.copy_cycles(second, first, copy_bytes);
-  const std::uint64_t out = session.copy_cycles(host, second, copy_bytes);
-  session.free(host);
-  session.free(first);
-  session.free(second);
-  return {
-      {"board_host_to_device_4m", share(copy_bytes, in), "% of bus", 85, Better::higher, std::nullopt, false},
-      {"board_device_to_host_4m", share(copy_bytes, out), "% of bus", 85, Better::higher, std::nullopt,
-       false},
-      // The DRAM data bus carries every byte twice: read and written.
-      {"board_device_to_device_4m", share(2 * copy_bytes, across), "% of DRAM bus", 80, Better::higher,
-       std::nullopt, false}};
-}
 
 #ifdef DATUM_HAVE_ENGINE_BENCH
 std::vector<Figure> engine_figures() {
@@ -60,9 +34,8 @@ std::vector<Figure> engine_figures() { return {}; }
 
 std::vector<Figure> run_rtl_group() {
   std::vector<Figure> figures = engine_figures();
-  for (Figure& figure : whole_board_figures()) {
-    figures.push_back(std::move(figure));
-  }
+  const Session session("rtl:");
+  std::ranges::move(measure_board_traffic(session), std::back_inserter(figures));
   return figures;
 }
 

@@ -42,13 +42,13 @@ constexpr std::size_t mib = 1U << 20U;
 constexpr int round_trips = 5;
 
 /// One number from several repetitions.
-struct Judged {
+struct Spread {
   double median = 0;
   bool noisy = false;  ///< the better half of them spreads by more than a quarter of the median
 };
 
 /// `values` in any order, lower ones better: a busy machine only ever adds.
-Judged judge(std::vector<double> values) {
+Spread judge_spread(std::vector<double> values) {
   constexpr double tolerated_slowdown = 0.25;
   std::sort(values.begin(), values.end());
   const double median = values[values.size() / 2];
@@ -86,8 +86,8 @@ std::vector<Figure> run_sim_group() {
   void* first = session.allocate_device(mib);
   void* second = session.allocate_device(mib);
   const RoundTrips trips = make_round_trips(session, host, first, second);
-  const Judged wall = judge(trips.wall_seconds);
-  const Judged cpu = judge(trips.cpu_ns_per_cycle);
+  const Spread wall = judge_spread(trips.wall_seconds);
+  const Spread cpu = judge_spread(trips.cpu_ns_per_cycle);
 
   std::vector<Figure> figures{
       {"round_trip_1m_wall", wall.median, "s", 10, Better::lower, std::nullopt, wall.noisy},

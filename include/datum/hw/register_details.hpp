@@ -129,7 +129,7 @@ inline constexpr std::array<FieldInfo, 51> field_table{{
     {"MC_TIMING0", "t_rcd", 0U, 8U, 0U, "", "Activate to column command."},
     {"MC_TIMING0", "t_rp", 8U, 8U, 0U, "", "Precharge to activate."},
     {"MC_TIMING0", "t_ras", 16U, 8U, 0U, "", "Activate to precharge."},
-    {"MC_TIMING0", "t_rrd", 24U, 8U, 0U, "", "Activate to activate, different banks."},
+    {"MC_TIMING0", "t_rrd_l", 24U, 8U, 0U, "", "Activate to activate, same bank group; across groups a cycle is enough."},
     {"MC_TIMING1", "t_cl", 0U, 8U, 0U, "", "Read command to data."},
     {"MC_TIMING1", "t_ccd_l", 8U, 8U, 0U, "", "Column to column command, same bank group."},
     {"MC_TIMING1", "t_wtr", 16U, 8U, 0U, "", "Write command to read command."},

@@ -12,7 +12,7 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0x54eae51cU;
+inline constexpr std::uint32_t description_crc = 0x83baf04fU;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
@@ -473,9 +473,9 @@ struct McTiming0Register {
     raw = (raw & ~(std::uint32_t{0xffU} << 16U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 16U);
     return *this;
   }
-  /// Activate to activate, different banks.
-  [[nodiscard]] constexpr std::uint8_t t_rrd() const noexcept { return static_cast<std::uint8_t>(((raw >> 24U) & std::uint32_t{0xffU})); }
-  constexpr McTiming0Register& set_t_rrd(std::uint8_t value) noexcept {
+  /// Activate to activate, same bank group; across groups a cycle is enough.
+  [[nodiscard]] constexpr std::uint8_t t_rrd_l() const noexcept { return static_cast<std::uint8_t>(((raw >> 24U) & std::uint32_t{0xffU})); }
+  constexpr McTiming0Register& set_t_rrd_l(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 24U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 24U);
     return *this;
   }

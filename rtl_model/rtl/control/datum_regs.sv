@@ -323,7 +323,7 @@ module datum_regs
       BlockMemory: begin
         unique case (offset)
           MC_STATUS_OFFSET:  value = twice({30'd0, 1'b1, memory_ready_i});
-          MC_TIMING0_OFFSET: value = twice({Timing.t_rrd, Timing.t_ras, Timing.t_rp, Timing.t_rcd});
+          MC_TIMING0_OFFSET: value = twice({Timing.t_rrd_l, Timing.t_ras, Timing.t_rp, Timing.t_rcd});
           MC_TIMING1_OFFSET: value = twice({Timing.t_rtw, Timing.t_wtr, Timing.t_ccd_l, Timing.t_cl});
           MC_TIMING2_OFFSET: value = twice({Timing.t_faw, Timing.t_rfc, Timing.t_refi});
           MC_TIMING3_OFFSET: value = twice({16'd0, Timing.t_rtp, Timing.t_wr});

@@ -9,10 +9,10 @@ module datum_dma
 #(
   parameter int unsigned RingCount         = datum_pkg::RingCount,
   parameter int unsigned ChannelCount      = datum_pkg::ChannelCount,   // 1 to 8
-  parameter int unsigned ReadBufferBeats   = 256,                       // of each channel, a power of two
-  parameter int unsigned OutstandingReads  = 64,                        // bursts of one channel, a power of two
-  parameter int unsigned OutstandingWrites = 64,                        // bursts of one channel, a power of two
-  parameter int unsigned PrefetchDepth     = 64,                        // descriptors held by one channel, a power of two
+  parameter int unsigned ReadBufferBeats   = 512,                       // of each channel, a power of two
+  parameter int unsigned OutstandingReads  = 128,                       // bursts of one channel, a power of two
+  parameter int unsigned OutstandingWrites = 128,                       // bursts of one channel, a power of two
+  parameter int unsigned PrefetchDepth     = 128,                       // descriptors held by one channel, a power of two
   localparam int unsigned TranslatorCount  = 2 * ChannelCount + 1,      // channel c: reads 2c, writes 2c+1; last: front end
   localparam int unsigned ManagerCount     = ChannelCount + 1           // channel c: c; last: front end
 ) (

@@ -4,10 +4,10 @@ module datum_dma_channel
   import datum_reg_pkg::*;
   import datum_dma_pkg::*;
 #(
-  parameter int unsigned ReadBufferBeats   = 256,
-  parameter int unsigned OutstandingReads  = 64,
-  parameter int unsigned OutstandingWrites = 64,
-  parameter int unsigned PrefetchDepth     = 64,
+  parameter int unsigned ReadBufferBeats   = 512,
+  parameter int unsigned OutstandingReads  = 128,
+  parameter int unsigned OutstandingWrites = 128,
+  parameter int unsigned PrefetchDepth     = 128,
   parameter int unsigned QuantumBytes      = 65536,   // after so much a ring makes way for one that waits
   parameter int unsigned QuantumCount      = 64       // or after so many descriptors
 ) (

@@ -3,7 +3,7 @@ package datum_dma_pkg;
   import datum_pkg::*;
 
   // Descriptors of one channel that have begun and not retired, numbered modulo 2^SlotWidth in the order of the ring.
-  localparam int unsigned SlotWidth = 6;
+  localparam int unsigned SlotWidth = 7;
   typedef logic [SlotWidth-1:0] slot_t;
 
   localparam int unsigned WordShift = $clog2(DataBytes);

@@ -6,7 +6,7 @@ module datum_dma_writer
   import datum_dma_pkg::*;
 #(
   parameter int unsigned BufferWords = 256,
-  parameter int unsigned Jobs        = 64,
+  parameter int unsigned Jobs        = 128,
   parameter int unsigned Outstanding = 64,
   parameter int unsigned EagerWords  = 4      // the shortest part of a burst worth sending
 ) (

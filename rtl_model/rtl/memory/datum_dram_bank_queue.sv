@@ -5,7 +5,7 @@ module datum_dram_bank_queue
   import datum_dram_pkg::*;
 #(
   parameter int unsigned DepthLog2 = 4,          // accesses of a line
-  parameter int unsigned LinesLog2 = 2,          // lines of a bank
+  parameter int unsigned LinesLog2 = 3,          // lines of a bank
   parameter int unsigned ServedMaximum = 32      // accesses of a line after which it takes no more if others wait
 ) (
   input  logic                   clk_i,
@@ -76,11 +76,11 @@ module datum_dram_bank_queue
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      for (int unsigned i = 0; i < AllLines; i++) begin
-        write_q[i] <= '0;
-        read_q[i]  <= '0;
-      end
       for (int unsigned b = 0; b < BankCount; b++) begin
+        for (int unsigned line = 0; line < Lines; line++) begin
+          write_q[b*Lines+line] <= '0;
+          read_q[b*Lines+line]  <= '0;
+        end
         line_q[b]   <= '0;
         live_q[b]   <= '0;
         served_q[b] <= '0;

@@ -20,12 +20,13 @@ package datum_dram_pkg;
     logic [SlotWidth-1:0] index;
   } read_tag_t;
 
-  // Widths as in the MC_TIMING registers. A value n means: the second command stands at least n cycles after the first.
+  // Widths as in the MC_TIMING registers. A value n means: the second command stands at least n cycles after the first. Names in _l are of one bank
+  // group; across groups a cycle is enough, which one command of a kind a cycle is by itself.
   typedef struct packed {
     logic [7:0]  t_rcd;
     logic [7:0]  t_rp;
     logic [7:0]  t_ras;
-    logic [7:0]  t_rrd;
+    logic [7:0]  t_rrd_l;
     logic [7:0]  t_cl;
     logic [7:0]  t_ccd_l;
     logic [7:0]  t_wtr;
@@ -40,7 +41,7 @@ package datum_dram_pkg;
   // DDR4-2400 CL17 of 8 Gbit parts, four memory clocks a cycle, rounded up. t_wtr, t_rtw and t_wr count from command to command, so they
   // contain the write latency and the burst.
   localparam dram_timing_t Ddr4At300Mhz = '{
-    t_rcd: 8'd5, t_rp: 8'd5, t_ras: 8'd10, t_rrd: 8'd2,
+    t_rcd: 8'd5, t_rp: 8'd5, t_ras: 8'd10, t_rrd_l: 8'd2,
     t_cl: 8'd5, t_ccd_l: 8'd2, t_wtr: 8'd7, t_rtw: 8'd3,
     t_refi: 16'd2340, t_rfc: 12'd105, t_faw: 4'd7,
     t_wr: 8'd9, t_rtp: 8'd3

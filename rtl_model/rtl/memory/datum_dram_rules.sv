@@ -26,6 +26,7 @@ module datum_dram_rules
   logic [11:0]                   write_age_q[BankCount];
   logic [11:0]                   any_act_age_q[4];     // the last four activates
   logic [11:0]                   group_age_q[2**GroupWidth];
+  logic [11:0]                   group_act_age_q[2**GroupWidth];
   logic [11:0]                   any_read_age_q, any_write_age_q, ref_age_q;
   logic [BankCount-1:0]          open_q;
   logic [int'(Timing.t_cl)-1:0]  reads_q;
@@ -43,7 +44,10 @@ module datum_dram_rules
         write_age_q[b] <= Old;
       end
       for (int unsigned k = 0; k < 4; k++) any_act_age_q[k] <= Old;
-      for (int unsigned g = 0; g < 2 ** GroupWidth; g++) group_age_q[g] <= Old;
+      for (int unsigned g = 0; g < 2 ** GroupWidth; g++) begin
+        group_age_q[g]     <= Old;
+        group_act_age_q[g] <= Old;
+      end
       any_read_age_q  <= Old;
       any_write_age_q <= Old;
       ref_age_q       <= Old;
@@ -61,7 +65,8 @@ module datum_dram_rules
         else any_act_age_q[k] <= older(any_act_age_q[k]);
       end
       for (int unsigned g = 0; g < 2 ** GroupWidth; g++) begin
-        group_age_q[g] <= cas_valid_i && cas_bank_i[GroupWidth-1:0] == GroupWidth'(g) ? 12'd1 : older(group_age_q[g]);
+        group_age_q[g]     <= cas_valid_i && cas_bank_i[GroupWidth-1:0] == GroupWidth'(g) ? 12'd1 : older(group_age_q[g]);
+        group_act_age_q[g] <= act_valid_i && act_bank_i[GroupWidth-1:0] == GroupWidth'(g) ? 12'd1 : older(group_act_age_q[g]);
       end
       any_read_age_q  <= cas_valid_i && !cas_write_i ? 12'd1 : older(any_read_age_q);
       any_write_age_q <= cas_valid_i && cas_write_i ? 12'd1 : older(any_write_age_q);
@@ -73,12 +78,12 @@ module datum_dram_rules
     end
   end
 
-  logic [11:0] act_age_of_cas, pre_age_of_act, group_age_of_cas, last_act_age, fourth_act_age;
+  logic [11:0] act_age_of_cas, pre_age_of_act, group_age_of_cas, group_age_of_act, fourth_act_age;
   assign act_age_of_cas   = act_age_q[cas_bank_i];
   assign pre_age_of_act   = pre_age_q[act_bank_i];
   assign group_age_of_cas = group_age_q[cas_bank_i[GroupWidth-1:0]];
 
-  assign last_act_age     = any_act_age_q[0];
+  assign group_age_of_act = group_act_age_q[act_bank_i[GroupWidth-1:0]];
   assign fourth_act_age   = any_act_age_q[3];
 
   default clocking @(posedge clk_i); endclocking
@@ -88,7 +93,7 @@ module datum_dram_rules
   t_rcd: assert property (disable iff (!rst_ni) cas_valid_i |-> act_age_of_cas >= 12'(Timing.t_rcd));
   t_rp: assert property (disable iff (!rst_ni) act_valid_i |-> pre_age_of_act >= 12'(Timing.t_rp));
   t_rfc: assert property (disable iff (!rst_ni) act_valid_i || ref_valid_i |-> ref_age_q >= Timing.t_rfc);
-  t_rrd: assert property (disable iff (!rst_ni) act_valid_i |-> last_act_age >= 12'(Timing.t_rrd));
+  t_rrd_l: assert property (disable iff (!rst_ni) act_valid_i |-> group_age_of_act >= 12'(Timing.t_rrd_l));
   t_faw: assert property (disable iff (!rst_ni) act_valid_i |-> fourth_act_age >= 12'(Timing.t_faw));
   t_ccd_l: assert property (disable iff (!rst_ni) cas_valid_i |-> group_age_of_cas >= 12'(Timing.t_ccd_l));
   t_wtr: assert property (disable iff (!rst_ni) cas_valid_i && !cas_write_i |-> any_write_age_q >= 12'(Timing.t_wtr));

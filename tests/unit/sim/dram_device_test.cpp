@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned t_rcd = 5;
 constexpr unsigned t_rp = 5;
 constexpr unsigned t_ras = 10;
-constexpr unsigned t_rrd = 2;
+constexpr unsigned t_rrd_l = 2;
 constexpr unsigned t_cl = 5;
 constexpr unsigned t_ccd_l = 2;
 constexpr unsigned t_wtr = 7;
@@ -31,7 +31,7 @@ class DramDeviceTest : public ::testing::Test {
       : array_(std::move(DramArray::create(1ULL << 30U)).value()), device_(board_.pins(), array_) {
     device_.power_on();
     DramTiming timing;
-    timing.row.set_t_rcd(t_rcd).set_t_rp(t_rp).set_t_ras(t_ras).set_t_rrd(t_rrd);
+    timing.row.set_t_rcd(t_rcd).set_t_rp(t_rp).set_t_ras(t_ras).set_t_rrd_l(t_rrd_l);
     timing.column.set_t_cl(t_cl).set_t_ccd_l(t_ccd_l).set_t_wtr(t_wtr).set_t_rtw(t_rtw);
     timing.refresh.set_t_refi(t_refi).set_t_rfc(t_rfc).set_t_faw(t_faw);
     timing.recovery.set_t_wr(t_wr).set_t_rtp(t_rtp);
@@ -190,7 +190,7 @@ TEST_F(DramDeviceTest, accepts_commands_at_their_earliest) {
   refresh();
   idle(t_rfc - 1);
   activate(0, 0);
-  idle(t_rrd - 1);
+  idle(t_rrd_l - 1);
   activate(1, 0);
   idle(t_rcd - 1);
   write(0, 0, 1);
@@ -220,7 +220,7 @@ TEST_F(DramDeviceTest, notices_t_rcd) {
 
 TEST_F(DramDeviceTest, notices_t_ccd_l_within_a_group_and_not_between_groups) {
   activate(0, 0);
-  idle(t_rrd);
+  idle(t_rrd_l);
   activate(1, 0);
   idle(t_rcd);
   read(0, 0);
@@ -282,16 +282,19 @@ TEST_F(DramDeviceTest, notices_t_rp) {
   expect_broken("t_rp");
 }
 
-TEST_F(DramDeviceTest, notices_t_rrd) {
+TEST_F(DramDeviceTest, notices_t_rrd_l_within_a_group_and_not_between_groups) {
   activate(0, 0);
   activate(1, 0);
-  expect_broken("t_rrd");
+  activate(2, 0);
+  expect_kept();
+  activate(6, 0);
+  expect_broken("t_rrd_l");
 }
 
 TEST_F(DramDeviceTest, notices_t_faw) {
   for (unsigned bank = 0; bank < 5; ++bank) {
     activate(bank, 0);
-    idle(t_rrd - 1);
+    idle(t_rrd_l - 1);
   }
   expect_broken("t_faw");
 }
