@@ -105,10 +105,9 @@ Error no_permission(const PciDevice& device, const std::string& node) {
   return with_errno(
       ErrorCode::insufficient_permissions, EACCES,
       fmt::format("{} cannot be used: this user may not open {}", device.description(), node),
-      fmt::format(
-          "for now, as root: chown USER {}; for good, a udev rule: SUBSYSTEM==\"{}\", GROUP=\"datum\", "
-          "MODE=\"0660\"",
-          node, node.find("/devices/") != std::string::npos ? "vfio-dev" : "vfio"));
+      fmt::format("for now, as root: chown USER {}; for good, the rules of 'datum udev-rule' in "
+                  "/etc/udev/rules.d, for members of their group: usermod -aG datum USER, then a new login",
+                  node));
 }
 
 Error device_in_use(Syscalls& syscalls, const PciDevice& device, const std::string& node) {

@@ -49,6 +49,7 @@ class Machine:
     memory_mib: int = 1024
     processors: int = 2
     kernel_arguments: list[str] = field(default_factory=list)
+    first_bus: int = 1  # that of the first card; the ports before it are empty
 
 
 def signal_when_parent_ends(number: int) -> None:
@@ -142,6 +143,8 @@ def qemu_command(machine: Machine, initramfs: Path, console: Path) -> list[str]:
                "-nodefaults", "-display", "none", "-vga", "none", "-no-reboot",
                "-serial", f"file:{console}", "-chardev", "stdio,id=output,signal=off", "-serial", "chardev:output",
                *IOMMUS[machine.iommu]]
+    for number in range(1, machine.first_bus):
+        command += ["-device", f"pcie-root-port,id=empty{number},bus=pcie.0,chassis={100 + number},slot={100 + number}"]
     for number, socket in enumerate(machine.sockets):
         # A faster port says that it tells when its link is up, and QEMU's does not: the kernel then gives up after a bus reset.
         command += ["-device", f"pcie-root-port,id=port{number},bus=pcie.0,chassis={number + 1},slot={number + 1},x-speed=5"]
@@ -167,6 +170,7 @@ def run_guest(machine: Machine, files: Initramfs, folder: Path, timeout_s: float
                                    stderr=errors, preexec_fn=die_with_parent)
     timed_out = _pass_on(process, output, time.monotonic() + timeout_s)
     process.wait()
+    process.stdout.close()
     complaint = first_lines(complaints.read_text(errors="replace"), 5)
     log = console.read_bytes()
     if timed_out:

@@ -3,50 +3,85 @@
 import os
 import stat
 import subprocess
+import tarfile
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+
+@dataclass
+class Entry:
+    mode: int
+    content: bytes | Path = b""
+    user: int = 0
+    group: int = 0
 
 
 class Initramfs:
     """Collects files; `write` puts them into an archive. Folders above a file come by themselves."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, tuple[int, bytes | Path]] = {}
+        self._entries: dict[str, Entry] = {}
 
     def folder(self, path: str, mode: int = 0o755) -> None:
-        self._parents(path)
-        self._entries[path.strip("/")] = (stat.S_IFDIR | mode, b"")
+        self._put(path, Entry(stat.S_IFDIR | mode))
 
     def text(self, path: str, content: str, mode: int = 0o644) -> None:
-        self._parents(path)
-        self._entries[path.strip("/")] = (stat.S_IFREG | mode, content.encode())
+        self._put(path, Entry(stat.S_IFREG | mode, content.encode()))
 
     def link(self, path: str, target: str) -> None:
-        self._parents(path)
-        self._entries[path.strip("/")] = (stat.S_IFLNK | 0o777, target.encode())
+        self._put(path, Entry(stat.S_IFLNK | 0o777, target.encode()))
 
     def file(self, path: str, source: Path) -> None:
         """The file `source`, with its permissions; where the name leads through symbolic links, what they lead to."""
-        self._parents(path)
-        mode = source.stat().st_mode & 0o777
-        self._entries[path.strip("/")] = (stat.S_IFREG | mode, source)
+        self._put(path, Entry(stat.S_IFREG | source.stat().st_mode & 0o777, source))
 
-    def _parents(self, path: str) -> None:
-        for parent in list(PurePosixPath(path.strip("/")).parents)[-2::-1]:
-            self._entries.setdefault(str(parent), (stat.S_IFDIR | 0o755, b""))
+    def system(self, archive: Path) -> None:
+        """A whole system from a tar archive, with owners and all permissions; devices are left to the guest's kernel."""
+        kinds = {tarfile.DIRTYPE: stat.S_IFDIR, tarfile.REGTYPE: stat.S_IFREG, tarfile.SYMTYPE: stat.S_IFLNK, tarfile.LNKTYPE: stat.S_IFREG}
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                if member.type not in kinds or member.name in (".", "./"):
+                    continue
+                content = member.linkname.encode() if member.issym() else b""
+                if member.isreg() or member.islnk():
+                    content = tar.extractfile(member).read()
+                entry = Entry(kinds[member.type] | member.mode, content, member.uid, member.gid)
+                self._put(member.name.removeprefix("./"), entry)
+
+    def has(self, path: str) -> bool:
+        return self._resolved(path) in self._entries
+
+    def _put(self, path: str, entry: Entry) -> None:
+        name = self._resolved(path)
+        for parent in list(PurePosixPath(name).parents)[-2::-1]:
+            self._entries.setdefault(str(parent), Entry(stat.S_IFDIR | 0o755))
+        self._entries[name] = entry
+
+    def _resolved(self, path: str) -> str:
+        """Where a link of the archive stands for a folder, that folder: the kernel unpacks by name, and it may not be there yet."""
+        words = PurePosixPath(path.strip("/")).parts
+        name = ""
+        for word in words[:-1]:
+            name = f"{name}/{word}".lstrip("/")
+            entry = self._entries.get(name)
+            if entry is not None and stat.S_ISLNK(entry.mode):
+                name = os.path.normpath(os.path.join("/", os.path.dirname(name), entry.content.decode())).lstrip("/")
+        return f"{name}/{words[-1]}".lstrip("/")
 
     def write(self, target: Path) -> None:
         with target.open("wb") as archive, tempfile.TemporaryDirectory() as scratch:
-            for number, (name, (mode, content)) in enumerate(sorted(self._entries.items()), start=1):
+            for number, (name, entry) in enumerate(sorted(self._entries.items()), start=1):
+                content = entry.content
                 data = content if isinstance(content, bytes) else _without_debug_information(content, Path(scratch))
-                archive.write(_record(name, mode, data, number))
-            archive.write(_record("TRAILER!!!", 0, b"", 0))
+                archive.write(_record(name, entry, data, number))
+            archive.write(_record("TRAILER!!!", Entry(0), b"", 0))
 
 
-def _record(name: str, mode: int, data: bytes, inode: int) -> bytes:
+def _record(name: str, entry: Entry, data: bytes, inode: int) -> bytes:
     encoded = name.encode() + b"\0"
-    links = 2 if stat.S_ISDIR(mode) else 1
-    fields = [inode, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(encoded), 0]
+    links = 2 if stat.S_ISDIR(entry.mode) else 1
+    fields = [inode, entry.mode, entry.user, entry.group, links, 0, len(data), 0, 0, 0, 0, len(encoded), 0]
     header = b"070701" + b"".join(b"%08X" % field for field in fields) + encoded
     return header + _padding(header) + data + _padding(data)
 

@@ -99,13 +99,13 @@ TEST_P(Refusal, no_permission_for_a_node_names_the_node_and_a_rule) {
   const std::string node = through_iommufd() ? "/dev/vfio/devices/vfio0" : "/dev/vfio/12";
   kernel_.machine.forbidden = {node};
   expect(ErrorCode::insufficient_permissions, {card_text, "this user may not open", node.c_str()},
-         "udev rule");
+         "datum udev-rule");
 }
 
 TEST_P(Refusal, no_permission_for_the_iommu) {
   const std::string node = through_iommufd() ? "/dev/iommu" : "/dev/vfio/vfio";
   kernel_.machine.forbidden = {node};
-  expect(ErrorCode::insufficient_permissions, {node.c_str()}, "chown");
+  expect(ErrorCode::insufficient_permissions, {node.c_str()}, "usermod -aG datum");
 }
 
 TEST_P(Refusal, a_card_that_another_process_has_is_told_with_the_process) {
