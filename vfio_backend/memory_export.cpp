@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <datum/base/private_fd.hpp>
 #include <datum/hw/registers.hpp>
 
 #include "vfio_backend/refusal.hpp"
@@ -57,7 +58,7 @@ Result<UniqueFd> export_as_dma_buf(Syscalls& syscalls, const PciDevice& device, 
   if (fd < 0) {
     return call_failed(device, "making a dma-buf of its memory", -fd);
   }
-  return UniqueFd(fd);
+  return UniqueFd(private_fd(fd));
 }
 
 }  // namespace datum::vfio

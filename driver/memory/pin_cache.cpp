@@ -75,17 +75,6 @@ Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess a
   return not_accessible(first, bytes, writes(access), errno == ENOMEM ? 0 : errno);
 }
 
-/// Mapping brings the pages in and refuses those that may not be accessed, so only a refusal is worth the
-/// kernel call that tells what is wrong with them.
-Error why_not_mapped(std::uint64_t first, std::uint64_t bytes, board::DmaAccess access, Error refusal) {
-  if (refusal.code != ErrorCode::insufficient_permissions) {
-    return refusal;
-  }
-  Status accessible = check_access(first, bytes, access);
-  return accessible.ok() ? not_accessible(first, bytes, writes(access), refusal.errno_value)
-                         : std::move(accessible).error();
-}
-
 }  // namespace
 
 PinCache::PinCache(AddressSpace& space, DmaMap& dma)
@@ -249,11 +238,17 @@ Status PinCache::add_segment(Pages pages, Wish wish) {
 Status PinCache::map_segment(Pages pages, Wish wish, Iova& iova) {
   const std::uint64_t bytes = pages.end - pages.first;
   const bool writable = writes(wish.access);
+  if (Status accessible = check_access(pages.first, bytes, wish.access); !accessible.ok()) {
+    return accessible;
+  }
   // The board reads what it is to write as well: a copy may begin or end inside a word.
   Result<Iova> mapped = dma_.map(host_span(pages.first, bytes),
                                  writable ? board::DmaAccess::read_write : board::DmaAccess::read);
   if (!mapped.ok()) {
-    return why_not_mapped(pages.first, bytes, wish.access, std::move(mapped).error());
+    if (mapped.error().code == ErrorCode::insufficient_permissions) {
+      return not_accessible(pages.first, bytes, writable, mapped.error().errno_value);
+    }
+    return std::move(mapped).error();
   }
   PageTarget target;
   target.host = true;
@@ -285,9 +280,12 @@ Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
 /// Puts a second address of the pages, at which they may be written, in the place of the one they have.
 Status PinCache::map_for_writing(std::uint64_t first, Segment& segment) {
   const std::uint64_t bytes = segment.bytes;
+  if (Status accessible = check_access(first, bytes, board::DmaAccess::write); !accessible.ok()) {
+    return accessible;
+  }
   Result<Iova> mapped = dma_.map(host_span(first, bytes), board::DmaAccess::read_write);
   if (!mapped.ok()) {
-    return why_not_mapped(first, bytes, board::DmaAccess::write, std::move(mapped).error());
+    return std::move(mapped).error();
   }
   PageTarget target;
   target.host = true;

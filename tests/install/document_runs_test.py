@@ -199,9 +199,11 @@ class DocumentRuns(unittest.TestCase):
         self.assertEqual([NOT_RUN[index] for index in range(len(NOT_RUN)) if index not in used], [])
 
     def test_given_a_reason_that_names_another_test_when_looked_for_then_there_is_that_test(self) -> None:
+        # What a machine without some tool leaves out stands in the build's sources all the same.
         tests = subprocess.run(["ctest", "--test-dir", BIN.parent, "-N"], capture_output=True, text=True, check=True).stdout
+        sources = "".join(path.read_text(encoding="utf-8") for folder in ("tests", "rtl_model") for path in (PROJECT / folder).rglob("CMakeLists.txt"))
         for name in sorted({name for _, _, reason in NOT_RUN for name in re.findall(r"\b(?:install|packages|synthesize|mutate|conformance)\.\w+", reason)}):
-            self.assertRegex(tests, rf": {re.escape(name)}\n")
+            self.assertTrue(f": {name}\n" in tests or f"NAME {name} " in sources, name)
 
     def test_given_a_command_that_fails_or_prints_something_else_when_run_then_it_is_told(self) -> None:
         wrong = (Command("a.md:1", "datum regs read NOTHING --board model:"), Command("a.md:2", "$ datum --version", ("datum 99",)),

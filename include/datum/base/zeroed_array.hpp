@@ -19,7 +19,7 @@ class ZeroedArray {
 
  public:
   /// std::bad_alloc: there is no memory for it.
-  explicit ZeroedArray(std::size_t size) : size_(size) {
+  explicit ZeroedArray(std::size_t size) {
     if (size == 0) {
       return;
     }
@@ -31,7 +31,7 @@ class ZeroedArray {
     memory_ = Mapping(pages, bytes);
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return memory_.size_bytes() / sizeof(T); }
 
   [[nodiscard]] T* data() noexcept { return reinterpret_cast<T*>(memory_.data()); }
 
@@ -39,7 +39,7 @@ class ZeroedArray {
 
   [[nodiscard]] T* begin() noexcept { return data(); }
 
-  [[nodiscard]] T* end() noexcept { return data() + size_; }
+  [[nodiscard]] T* end() noexcept { return data() + size(); }
 
   [[nodiscard]] T& operator[](std::size_t index) noexcept { return data()[index]; }
 
@@ -47,7 +47,6 @@ class ZeroedArray {
 
  private:
   Mapping memory_;
-  std::size_t size_;
 };
 
 }  // namespace datum
