@@ -138,6 +138,15 @@ TEST_F(PinCacheTest, given_ranges_that_no_process_has_then_they_are_refused) {
             ErrorCode::invalid_argument);
 }
 
+TEST_F(PinCacheWithin1MiB,
+       given_more_than_may_be_locked_of_memory_without_access_then_the_access_is_what_is_told) {
+  const Mapping memory = make_memory(512, PROT_NONE);
+  const auto pinned = pins_.pin(memory.data(), 512 * page, DmaAccess::read);
+  ASSERT_FALSE(pinned.ok());
+  EXPECT_EQ(pinned.error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(pins_.pinned_bytes(), 0U);
+}
+
 TEST_F(PinCacheWithin1MiB, given_more_than_may_be_locked_then_it_is_refused_and_what_was_pinned_stays) {
   const Mapping memory = make_memory(1024);
   const std::uint64_t token = *pins_.pin(memory.data() + 600 * page, 10 * page, DmaAccess::read);
