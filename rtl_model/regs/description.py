@@ -182,9 +182,10 @@ def read_field(check: Checker, item: dict, where: str, limit: int, words: int) -
     high, low = parse_bits(item["bits"], where)
     check.expect(high >= low, f"{where}: bits {high}:{low} run backwards")
     check.expect(high < limit, f"{where}: bit {high} is outside {limit} bits")
-    word = item.get("word", 0)
+    word, shift = item.get("word", 0), item.get("shift", 0)
+    check.expect(max(high - low + 1, 0) + shift <= WORD_BITS, f"{where}: its bits, shifted by {shift}, pass {WORD_BITS} bits")
     check.expect(0 <= word < words, f"{where}: word {word} is outside {words} words")
-    return Field(item["name"], high, low, check.described(item, where), item.get("enum"), item.get("shift", 0), word,
+    return Field(item["name"], high, low, check.described(item, where), item.get("enum"), shift, word,
                  tuple(item.get("only", ())))
 
 

@@ -92,6 +92,11 @@ class RefusedDescriptions(unittest.TestCase):
     def test_field_outside_its_register(self):
         self.refuse('"31:28"', '"32:28"', "outside 32 bits")
 
+    def test_field_whose_unit_passes_a_word(self):
+        shifted = '{ name = "low", bits = "3:0", shift = %d'
+        parse(SMALL.replace('{ name = "low", bits = "3:0"', shifted % 60))
+        self.refuse('{ name = "low", bits = "3:0"', shifted % 61, "shifted by 61, pass 64 bits")
+
     def test_field_that_runs_backwards(self):
         self.refuse('"31:28"', '"28:31"', "backwards")
 
