@@ -86,7 +86,9 @@ Status RingScheduler::close_stream(Stream& stream) {
   Status ended = wait(stream, stream.submitted(),
                       limits::scaled(limits::record_lag_ns, impl_->device.board().function().clock()));
   UniqueLock lock(impl_->mutex);
-  if (!ended && ended.error().code == ErrorCode::not_ready) {
+  // What has ended and is still being let go of, by another thread, is waited for below.
+  const bool outstanding = stream.completed_ != stream.submitted();
+  if (!ended && ended.error().code == ErrorCode::not_ready && outstanding) {
     if (!StreamFeeder::waits_for_destroyed_event(stream)) {
       return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
                         "synchronise before destroying it");
@@ -144,6 +146,9 @@ Result<std::shared_ptr<Counter>> RingScheduler::counter(Stream& stream, CounterR
 }
 
 Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& stream, Submission& submission) {
+  Aftermath after;
+  UniqueLock lock(impl_->mutex);
+  // With the lock: a reset that begins later ends this work, and one that has ended the work is seen here.
   if (impl_->device.board().is_lost()) {
     if (Status health = impl_->device.board().health(); !health) {
       return std::move(health).error();
@@ -152,8 +157,6 @@ Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& strea
   if (stream->board_life() != impl_->device.board().life()) {
     return Context::lost_to_reset();
   }
-  Aftermath after;
-  UniqueLock lock(impl_->mutex);
   if (stream->failed()) {
     Error error = impl_->failures.find(stream->failure_number());
     error.message = "the queue failed before and takes no more work: " + error.message;

@@ -1,4 +1,7 @@
 // The board is reset through the management interface: what was made before is lost, and the device is there.
+#include <atomic>
+#include <list>
+#include <string>
 #include <thread>
 
 #include <level_zero/zes_api.h>
@@ -70,6 +73,80 @@ TEST_F(DeviceReset, given_work_that_waits_when_reset_by_force_then_it_ends_as_lo
     EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandQueueExecuteCommandLists(queue(), 1, &executed, nullptr));
     EXPECT_NE(std::string::npos, last_error_text().find("reset")) << last_error_text();
     EXPECT_EQ(ZE_RESULT_SUCCESS, queue_.destroy());
+  }
+  expect_a_new_context_to_work();
+}
+
+/// Submits one copy after the other, until something is refused.
+class Submitter {
+ public:
+  Submitter(ze_context_handle_t context, ze_device_handle_t device, char* block)
+      : queue_(create_queue(context, device)), list_(create_list(context, device)) {
+    EXPECT_EQ(ZE_RESULT_SUCCESS,
+              zeCommandListAppendMemoryCopy(list_, block, block + 4096, 64, nullptr, 0, nullptr));
+    EXPECT_EQ(ZE_RESULT_SUCCESS, zeCommandListClose(list_));
+    thread_ = std::thread([this] { work(); });
+  }
+
+  ~Submitter() {
+    if (thread_.joinable()) {
+      thread_.join();
+    }
+  }
+
+  Submitter(const Submitter&) = delete;
+  Submitter& operator=(const Submitter&) = delete;
+
+  void wait_for_copies(int count) const {
+    while (done_.load() < count) {
+      std::this_thread::yield();
+    }
+  }
+
+  void expect_lost() {
+    thread_.join();
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, answer_) << sentence_;
+  }
+
+ private:
+  void work() {
+    ze_command_list_handle_t executed = list_;
+    while (answer_ == ZE_RESULT_SUCCESS) {
+      answer_ = zeCommandQueueExecuteCommandLists(queue_, 1, &executed, nullptr);
+      // Now and then only, so that there are always more threads that want to run than processors.
+      if (answer_ == ZE_RESULT_SUCCESS && ++done_ % 50 == 0) {
+        answer_ = zeCommandQueueSynchronize(queue_, UINT64_MAX);
+      }
+    }
+    sentence_ = last_error_text();
+  }
+
+  OwnedQueue queue_;
+  OwnedList list_;
+  std::atomic<int> done_ = 0;
+  ze_result_t answer_ = ZE_RESULT_SUCCESS;
+  std::string sentence_;
+  std::thread thread_;
+};
+
+TEST_F(DeviceReset, given_threads_that_submit_when_reset_at_any_moment_then_their_work_is_done_or_lost) {
+  EXPECT_EQ(ZE_RESULT_SUCCESS, queue_.destroy());
+  const int resets = by_board(60, 4);
+  for (int round = 0; round < resets; ++round) {
+    context_ = create_context(driver());
+    const OwnedMemory block = memory(MemoryKind::device, 8192);
+    {
+      std::list<Submitter> submitters;
+      for (int count = 0; count < 4; ++count) {
+        submitters.emplace_back(context(), device(), static_cast<char*>(block.get()));
+      }
+      submitters.back().wait_for_copies(1 + round * 13 % 200);
+      EXPECT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 1)) << last_error_text();
+      for (Submitter& each : submitters) {
+        each.expect_lost();
+      }
+    }
+    ASSERT_FALSE(HasFailure()) << "reset " << round;
   }
   expect_a_new_context_to_work();
 }

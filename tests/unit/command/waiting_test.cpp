@@ -1,8 +1,13 @@
 // Events, fences, and many queues that wait for one another.
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 
+#include "driver/command/memory_use.hpp"
 #include "driver/device/host_clock.hpp"
+#include "driver/device/limits.hpp"
+#include "driver/memory/address_space.hpp"
 #include "tests/unit/command/model_bench.hpp"
 
 namespace datum::test {
@@ -313,6 +318,57 @@ TEST_F(WaitingTest, given_work_on_many_queues_when_the_device_is_synchronised_th
   for (Owned<CommandQueue>& each : queues) {
     EXPECT_TRUE(succeeded(each->synchronize(0)));
   }
+}
+
+/// What another thread lets go of, slowly, as soon as the board has used it.
+class SlowToGo {
+ public:
+  std::shared_ptr<void> make() {
+    return {this, [](void* self) { static_cast<SlowToGo*>(self)->go(); }};
+  }
+
+  [[nodiscard]] bool going() const noexcept { return going_.load(); }
+
+  [[nodiscard]] bool gone() const noexcept { return gone_.load(); }
+
+ private:
+  void go() {
+    going_ = true;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(3 * limits::record_lag_ns));
+    gone_ = true;
+  }
+
+  std::atomic<bool> going_{false};
+  std::atomic<bool> gone_{false};
+};
+
+TEST_F(WaitingTest,
+       given_memory_of_ended_work_that_takes_long_to_go_when_its_queue_is_destroyed_then_it_waits) {
+  void* memory = device_memory(4096);
+  SlowToGo slow;
+  Owned<EventPool> events = pool(1);
+  Owned<Event> gate = event(*events);
+  Owned<CommandQueue> on = queue();
+  Owned<CommandList> recorded = list();
+  Event* waits[] = {gate.get()};
+  ASSERT_TRUE(succeeded(recorded->append(fill(memory, 4096, 1), nullptr, waits)));
+  ASSERT_TRUE(succeeded(recorded->close()));
+  ASSERT_TRUE(succeeded(run(*on, *recorded)));
+  device().rings().keep_until_unused(
+      {context().space(device()).number(), DeviceVa{reinterpret_cast<std::uintptr_t>(memory)}, 4096},
+      slow.make());
+  ASSERT_TRUE(succeeded(gate->host_signal()));
+  std::thread other([&] {
+    while (!slow.going()) {
+      device().rings().pump();
+    }
+  });
+  while (!slow.going()) {
+    std::this_thread::yield();
+  }
+  EXPECT_TRUE(succeeded(on.release()->destroy()));
+  EXPECT_TRUE(slow.gone());
+  other.join();
 }
 
 TEST_F(WaitingTest, given_threads_with_lists_of_their_own_when_all_copy_at_once_then_every_byte_is_right) {
