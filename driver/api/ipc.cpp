@@ -31,10 +31,14 @@ Status check_is_memory(SharedKind kind) {
              : Status{};
 }
 
-Result<IpcHandle> decode(const ze_ipc_mem_handle_t& handle) {
+IpcHandleBytes bytes_of(const ze_ipc_mem_handle_t& handle) noexcept {
   IpcHandleBytes bytes;
   std::memcpy(bytes.data(), handle.data, bytes.size());
-  Result<IpcHandle> decoded = decode_ipc_handle(bytes);
+  return bytes;
+}
+
+Result<IpcHandle> decode(const ze_ipc_mem_handle_t& handle) {
+  Result<IpcHandle> decoded = decode_ipc_handle(bytes_of(handle));
   if (decoded.ok() && decoded->hints) {
     if (Status memory = check_is_memory(decoded->hints->file.kind); !memory.ok()) {
       return std::move(memory).error();
@@ -181,8 +185,12 @@ ze_result_t zeMemPutIpcHandle(ze_context_handle_t hContext, ze_ipc_mem_handle_t 
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  ExportTable& exports = context->driver().exports();
+  if (exports.put_as_given(bytes_of(handle))) {
+    return ZE_RESULT_SUCCESS;
+  }
   Result<IpcHandle> decoded = decode(handle);
-  return decoded.ok() ? answer(context->driver().exports().put(*decoded)) : answer(decoded.error());
+  return decoded.ok() ? answer(exports.put(*decoded)) : answer(decoded.error());
 }
 
 ze_result_t zeMemGetIpcHandleFromFileDescriptorExp(ze_context_handle_t hContext, uint64_t handle,

@@ -167,6 +167,20 @@ Status ExportTable::put(const IpcHandle& handle) {
   return {};
 }
 
+bool ExportTable::put_as_given(const IpcHandleBytes& handle) {
+  const std::optional<IpcToken> token = memory_token_in(handle);
+  if (!token) {
+    return false;
+  }
+  const ScopedLock lock(mutex_);
+  const auto own = by_token_.find(*token);
+  if (own == by_token_.end() || own->second->handles == 0 || own->second->handle != handle) {
+    return false;
+  }
+  --own->second->handles;
+  return true;
+}
+
 void ExportTable::remove(std::uint64_t allocation_id) noexcept {
   std::shared_ptr<ExportedFile> ended;  // closed without the lock
   const ScopedLock lock(mutex_);

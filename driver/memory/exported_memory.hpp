@@ -54,6 +54,9 @@ class ExportTable {
   /// none is out that has not been given back; a handle that was made from an offered descriptor may always
   /// be put.
   Status put(const IpcHandle& handle);
+  /// Gives back one handle of a live allocation that is byte for byte as `get` gave it. False: there is no
+  /// such handle out, and `put` says why.
+  [[nodiscard]] bool put_as_given(const IpcHandleBytes& handle);
   /// The allocation was freed: its descriptor is closed unless a range holds it. Handles that are out may
   /// still be put.
   void remove(std::uint64_t allocation_id) noexcept;

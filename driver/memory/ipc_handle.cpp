@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -238,6 +239,15 @@ Result<IpcHandle> decode_ipc_handle(const IpcHandleBytes& bytes) {
   hints.broker = {wire.process, wire.broker};
   handle.hints = hints;
   return handle;
+}
+
+std::optional<IpcToken> memory_token_in(const IpcHandleBytes& bytes) noexcept {
+  if (holds_words(static_cast<SharedKind>(bytes[offsetof(Wire, kind)]))) {
+    return std::nullopt;
+  }
+  IpcToken token;
+  std::memcpy(token.bytes.data(), bytes.data() + offsetof(Wire, token), token.bytes.size());
+  return token;
 }
 
 bool agree(const IpcHints& hints, const SharedFileIdentity& file) noexcept {

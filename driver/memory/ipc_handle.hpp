@@ -105,6 +105,8 @@ using IpcHandleBytes = std::array<char, 64>;
 [[nodiscard]] IpcHandleBytes encode(const IpcHandle& handle) noexcept;
 /// invalid_argument: what is behind the descriptor is neither nothing nor hints of this version.
 Result<IpcHandle> decode_ipc_handle(const IpcHandleBytes& bytes);
+/// What stands in the token's place of bytes that say they are memory's, unchecked otherwise.
+[[nodiscard]] std::optional<IpcToken> memory_token_in(const IpcHandleBytes& bytes) noexcept;
 /// Whether `hints` speak of that very file.
 [[nodiscard]] bool agree(const IpcHints& hints, const SharedFileIdentity& file) noexcept;
 
