@@ -49,7 +49,10 @@ class Ring;
 /// Who looks on at what rings do.
 class RingWatch {
  public:
+  RingWatch() = default;
   virtual ~RingWatch() = default;
+  RingWatch(const RingWatch&) = delete;
+  RingWatch& operator=(const RingWatch&) = delete;
 
   virtual void started(Ring& ring) = 0;
   virtual void pushed(Ring& ring, const hw::Descriptor& descriptor) = 0;

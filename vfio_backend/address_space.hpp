@@ -58,7 +58,7 @@ struct OpenedDevice {
 
 /// A value that an ioctl takes in place of a pointer.
 [[nodiscard]] inline void* as_argument(std::uintptr_t value) noexcept {
-  return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>(value);
 }
 
 }  // namespace datum::vfio

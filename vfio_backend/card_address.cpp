@@ -31,22 +31,6 @@ bool take_number(std::string_view& text, std::size_t digits, char end, unsigned&
   return true;
 }
 
-std::optional<std::string> normal_pci_address(std::string_view text) {
-  unsigned domain = 0;
-  unsigned bus = 0;
-  unsigned device = 0;
-  unsigned function = 0;
-  const bool with_domain = text.find(':') != text.rfind(':');
-  if (with_domain && !take_number(text, 8, ':', domain)) {
-    return std::nullopt;
-  }
-  if (!take_number(text, 2, ':', bus) || !take_number(text, 2, '.', device) ||
-      !take_number(text, 1, '\0', function) || device > 0x1f || function > 7) {
-    return std::nullopt;
-  }
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
-}
-
 Error malformed(std::string_view address, std::string_view what) {
   return make_error(
       ErrorCode::invalid_argument, fmt::format("'{}' is no card address: {}", address, what),
@@ -59,6 +43,23 @@ const char* name_of(KernelInterface kind) noexcept {
   return kind == KernelInterface::iommufd ? "iommufd" : "container";
 }
 
+std::optional<board::PciAddress> parse_pci_address(std::string_view text) {
+  unsigned domain = 0;
+  unsigned bus = 0;
+  unsigned device = 0;
+  unsigned function = 0;
+  const bool with_domain = text.find(':') != text.rfind(':');
+  if (with_domain && !take_number(text, 8, ':', domain)) {
+    return std::nullopt;
+  }
+  if (!take_number(text, 2, ':', bus) || !take_number(text, 2, '.', device) ||
+      !take_number(text, 1, '\0', function) || device > 0x1f || function > 7) {
+    return std::nullopt;
+  }
+  return board::PciAddress{domain, static_cast<std::uint8_t>(bus), static_cast<std::uint8_t>(device),
+                           static_cast<std::uint8_t>(function)};
+}
+
 Result<CardAddress> parse_card_address(std::string_view address) {
   if (!address.starts_with(scheme)) {
     return malformed(address, "it does not begin with 'vfio:'");
@@ -68,11 +69,12 @@ Result<CardAddress> parse_card_address(std::string_view address) {
   std::string_view rest = address.substr(scheme.size());
   const std::string_view pci = rest.substr(0, rest.find(','));
   if (!pci.empty()) {
-    std::optional<std::string> normal = normal_pci_address(pci);
-    if (!normal) {
+    const std::optional<board::PciAddress> place = parse_pci_address(pci);
+    if (!place) {
       return malformed(address, fmt::format("'{}' is not DOMAIN:BUS:DEVICE.FUNCTION", pci));
     }
-    result.pci = *std::move(normal);
+    result.pci =
+        fmt::format("{:04x}:{:02x}:{:02x}.{:x}", place->domain, place->bus, place->device, place->function);
   }
   rest.remove_prefix(pci.size());
   while (!rest.empty()) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <datum/base/result.hpp>
+#include <datum/board/pcie_function.hpp>
 
 namespace datum::vfio {
 
@@ -20,6 +21,9 @@ struct CardAddress {
   std::string pci;   ///< "0000:03:00.0"; empty: the first card that is bound
   std::optional<KernelInterface> forced;
 };
+
+/// Reads "[DOMAIN:]BUS:DEVICE.FUNCTION". Nothing: that is none.
+[[nodiscard]] std::optional<board::PciAddress> parse_pci_address(std::string_view text);
 
 /// Reads "vfio:[[DOMAIN:]BUS:DEVICE.FUNCTION][,iommufd|,container]". invalid_argument says what is wrong with
 /// it.

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "vfio_backend/card_address.hpp"
+
 namespace datum::vfio {
 
 namespace {
@@ -40,18 +42,6 @@ template <class Number>
 Number read_number(Syscalls& syscalls, const std::string& path, int base, Number otherwise) {
   const std::optional<std::string> text = read_text(syscalls, path);
   return text ? parse<Number>(*text, base).value_or(otherwise) : otherwise;
-}
-
-board::PciAddress numbers_of(const std::string& address) {
-  unsigned domain = 0;
-  unsigned bus = 0;
-  unsigned device = 0;
-  unsigned function = 0;
-  if (std::sscanf(address.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4) {
-    return {};
-  }
-  return {domain, static_cast<std::uint8_t>(bus), static_cast<std::uint8_t>(device),
-          static_cast<std::uint8_t>(function)};
 }
 
 void look_up_group(Syscalls& syscalls, const std::string& folder, PciDevice& device) {
@@ -171,7 +161,7 @@ Result<PciDevice> look_up_device(Syscalls& syscalls, const std::string& pci_addr
   const std::string folder = fmt::format("{}/{}", devices_folder, pci_address);
   PciDevice device;
   device.address = pci_address;
-  device.pci = numbers_of(pci_address);
+  device.pci = parse_pci_address(pci_address).value_or(board::PciAddress{});
   if (!read_text(syscalls, folder + "/vendor")) {
     return make_error(ErrorCode::not_available, fmt::format("there is no PCI device {}", pci_address),
                       "look with 'lspci -D'; a card that was reprogrammed shows after a rescan: "

@@ -111,6 +111,7 @@ ze_result_t zeEventGetCounterBasedFlags(ze_event_handle_t hEvent, ze_event_count
   return ZE_RESULT_SUCCESS;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the API says what it is
 ze_result_t zeDeviceGetCounterBasedEventMaxValue(ze_device_handle_t hDevice, uint64_t* maxValue) {
   if (find<Device>(hDevice) == nullptr) {
     return refuse_handle(hDevice, "hDevice");

@@ -10,9 +10,9 @@ namespace {
 
 /// Bits of the smallest component; `packed`: components of several sizes in one word.
 struct Layout {
-  ze_image_format_layout_t layout;
-  std::uint32_t bytes;
-  std::uint32_t component_bits;
+  ze_image_format_layout_t layout = ZE_IMAGE_FORMAT_LAYOUT_8;
+  std::uint32_t bytes = 0;
+  std::uint32_t component_bits = 0;
   bool packed = false;
 };
 

@@ -1,5 +1,7 @@
 #include "driver/device/clock_pair.hpp"
 
+#include <cmath>
+
 #include "driver/device/board.hpp"
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
@@ -19,7 +21,7 @@ std::uint64_t ClockPair::host_time_of(std::uint64_t ticks) const noexcept {
   const double rest_ns = static_cast<double>(apart % ticks_per_s) * static_cast<double>(limits::ns_per_s) /
                          static_cast<double>(ticks_per_s);
   const std::uint64_t apart_ns =
-      apart / ticks_per_s * limits::ns_per_s + static_cast<std::uint64_t>(rest_ns + 0.5);
+      apart / ticks_per_s * limits::ns_per_s + static_cast<std::uint64_t>(std::llround(rest_ns));
   return since < 0 ? host_ns - apart_ns : host_ns + apart_ns;
 }
 

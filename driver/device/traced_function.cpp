@@ -62,7 +62,13 @@ class TracedFunction final : public board::PcieFunction {
 
   [[nodiscard]] const board::FunctionLimits& limits() const noexcept override { return inner_->limits(); }
 
-  Result<board::Bar*> bar(unsigned index) override { return inner_->bar(index); }
+  Result<board::Bar*> bar(unsigned index) override {
+    Result<board::Bar*> found = inner_->bar(index);
+    if (found && index == 0) {
+      registers_.store(*found, std::memory_order_relaxed);
+    }
+    return found;
+  }
 
   Status dma_map(Iova iova, std::span<std::byte> host, board::DmaAccess access) override {
     return spanned(number_, "dma_map", [&] { return inner_->dma_map(iova, host, access); });
@@ -107,6 +113,7 @@ class TracedFunction final : public board::PcieFunction {
   std::unique_ptr<board::PcieFunction> inner_;
   std::uint8_t number_;
   std::atomic<std::uint64_t> counted_ns_{0};
+  std::atomic<board::Bar*> registers_{nullptr};  // the driver has asked for them, and so may they be counted
 };
 
 Result<board::WaitOutcome> TracedFunction::wait(unsigned vector, int wake_fd, std::uint64_t deadline_ns) {
@@ -126,11 +133,11 @@ void TracedFunction::note_counters() noexcept {
       !counted_ns_.compare_exchange_strong(before, now, std::memory_order_relaxed)) {
     return;
   }
-  Result<board::Bar*> found = inner_->bar(0);
-  if (!found) {
+  board::Bar* const found = registers_.load(std::memory_order_relaxed);
+  if (found == nullptr) {
     return;
   }
-  board::Bar& registers = **found;
+  board::Bar& registers = *found;
   const std::uint64_t before_ns = now_ns();
   const std::uint64_t ticks = registers.read64(hw::timer);
   const std::uint64_t after_ns = now_ns();

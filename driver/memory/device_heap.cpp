@@ -172,7 +172,7 @@ std::uint64_t DeviceHeap::take_blocks(Zone& zone, std::uint64_t count, std::vect
       break;
     }
     append(runs, std::uint64_t{block} * large_page_bytes, large_page_bytes);
-    std::fill_n(used_.begin() + block * words_per_block, words_per_block, all_ones);
+    std::fill_n(used_.begin() + std::ptrdiff_t{block} * words_per_block, words_per_block, all_ones);
     set_free_pages(block, 0);
     zone.free_pages -= block_pages;
   }
@@ -212,7 +212,7 @@ Result<std::vector<PageRun>> DeviceHeap::allocate(std::uint64_t bytes) {
     left -= take_blocks(high_, left / block_pages, runs) * block_pages;
     left -= take_blocks(low_, std::min(left, low_pages_for_allocation()) / block_pages, runs) * block_pages;
     left -= take_pages(high_, left, runs);
-    left -= take_pages(low_, left, runs);
+    take_pages(low_, left, runs);
   } catch (...) {
     for (const PageRun& run : runs) {
       release_run(run.first.offset_bytes / small_page_bytes, run.bytes / small_page_bytes);

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cinttypes>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,9 +34,15 @@ constexpr std::uint64_t worth_a_look_bytes = 64ULL << 20U;
 std::uint64_t available_bytes() noexcept {
   std::uint64_t kib = ~0ULL / 1024;
   if (std::FILE* file = std::fopen("/proc/meminfo", "re")) {
+    constexpr std::string_view name = "MemAvailable:";
     char line[128];
-    while (std::fgets(line, sizeof(line), file) != nullptr &&
-           std::sscanf(line, "MemAvailable: %" SCNu64, &kib) != 1) {
+    while (std::fgets(line, sizeof(line), file) != nullptr) {
+      std::string_view text = line;
+      if (text.starts_with(name)) {
+        text.remove_prefix(std::min(text.find_first_not_of(' ', name.size()), text.size()));
+        std::from_chars(text.data(), text.data() + text.size(), kib);
+        break;
+      }
     }
     std::fclose(file);
   }

@@ -25,7 +25,7 @@ namespace {
 
 /// Moved at a time, so that nobody waits for long, and that without a hold hardly anything is written
 /// meanwhile.
-constexpr std::size_t piece_bytes = 64 * 1024;
+constexpr std::size_t piece_bytes = 64UL * 1024;
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 
 Error cannot_move(std::size_t bytes) {

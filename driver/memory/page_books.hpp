@@ -92,8 +92,8 @@ class DATUM_LOCKABLE PageBooks {
   static bool make_idle(Shard& shard, MemoryBacking& backing, BackingList Stack::*list) noexcept
       DATUM_REQUIRES(shard.mutex);
 
-  std::atomic<std::uint64_t>& next_id_;
   std::array<Shard, shard_count> shards_;
+  std::atomic<std::uint64_t>& next_id_;
   std::vector<AddressSpace*> spaces_;
 };
 

@@ -60,7 +60,7 @@ struct alignas(64) Record {
 
   /// By one thread at a time. `mark` is in_force for the record of a page, else 0.
   void write(const Allocation& allocation, std::uint64_t mark) noexcept {
-    std::array<std::uint64_t, words> raw;
+    std::array<std::uint64_t, words> raw{};
     std::memcpy(raw.data(), &allocation, sizeof(allocation));
     const std::uint64_t next = (version.load(std::memory_order_relaxed) & ~marks) + one_write;
     version.store(next | being_written, std::memory_order_relaxed);

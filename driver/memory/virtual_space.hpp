@@ -69,7 +69,7 @@ class VirtualSpace {
   /// Unmaps what is still mapped. invalid_argument: not exactly a reservation.
   Status free(Range range);
 
-  void add_object(std::shared_ptr<PhysicalMemory> object);
+  void add_object(const std::shared_ptr<PhysicalMemory>& memory);
   /// The object of this context that `object` points to; null: there is none. `object` is not followed.
   [[nodiscard]] std::shared_ptr<PhysicalMemory> find_object(const PhysicalMemory* object) const;
   /// handle_object_in_use: it is mapped. invalid_argument: no object of this context.

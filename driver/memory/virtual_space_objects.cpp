@@ -117,7 +117,7 @@ Status VirtualSpace::show_to_peer(const PhysicalMemory& named, const Device& dev
 }
 
 /// In the books first: a clearing that outlived the object would meet the next owner of the pages.
-void VirtualSpace::add_object(std::shared_ptr<PhysicalMemory> memory) {
+void VirtualSpace::add_object(const std::shared_ptr<PhysicalMemory>& memory) {
   std::vector<PageRun> foreign;
   if (memory->has_own_pages()) {
     foreign = memory->backing().heap().foreign_parts(memory->backing().runs(), place_.number);

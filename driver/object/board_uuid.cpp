@@ -16,7 +16,7 @@ std::array<std::uint8_t, 16> uuid_of(const board::FunctionInfo& info) {
                   place.device, place.function, counted ? info.address : std::string{});
   // Two independent FNV-1a sums.
   std::array<std::uint8_t, 16> uuid{};
-  for (unsigned half = 0; half < 2; ++half) {
+  for (std::size_t half = 0; half < 2; ++half) {
     std::uint64_t sum = 0xcbf29ce484222325ULL + half;
     for (const char letter : identity) {
       sum = (sum ^ static_cast<std::uint8_t>(letter)) * 0x100000001b3ULL;

@@ -96,7 +96,7 @@ Status Context::free_when_unused(void* pointer) {
     return no_allocation(pointer);
   }
   for (std::size_t index = 0; index < devices_.size(); ++index) {
-    const Status waited = devices_[index]->rings().wait_unused(
+    Status waited = devices_[index]->rings().wait_unused(
         {spaces_[index]->number(), DeviceVa{live->base}, live->span_bytes()});
     if (!waited.ok() && waited.error().code != ErrorCode::device_lost) {
       return waited;

@@ -85,7 +85,7 @@ Result<PhysicalMemory*> Context::register_object(Result<std::shared_ptr<Physical
   }
   Rollback undo([&]() noexcept { unregister_handle(*handle); });
   memory->set_handle(*handle);
-  virtual_space_->add_object(std::move(*object));
+  virtual_space_->add_object(*object);
   undo.dismiss();
   return memory;
 }

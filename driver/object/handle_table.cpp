@@ -30,7 +30,8 @@ constinit ze_handle_t handle_prefix{};
 /// What a child must not share: its parent's threads may have held the lock.
 struct Allocator {
   Mutex mutex;
-  std::uint32_t life = 0;  ///< of the process; constant
+  std::uint32_t life = 0;              ///< of the process; constant
+  const Allocator* parents = nullptr;  ///< which stays as it is: somebody may look at it still
   std::uint32_t first_free DATUM_GUARDED_BY(mutex) = no_slot;
   std::uint32_t last_free DATUM_GUARDED_BY(mutex) = no_slot;
   std::uint32_t free_count DATUM_GUARDED_BY(mutex) = 0;
@@ -57,6 +58,7 @@ Allocator* allocator() {
       return nullptr;
     }
     fresh->life = life;
+    fresh->parents = known;
     if (current_allocator.compare_exchange_strong(known, fresh, std::memory_order_acq_rel)) {
       return fresh;
     }

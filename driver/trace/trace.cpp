@@ -25,9 +25,9 @@ namespace {
 
 constexpr const char* file_variable = "DATUM_TRACE";
 constexpr const char* size_variable = "DATUM_TRACE_EVENTS";
-constexpr std::size_t default_events = 256U * 1024U;  // 32 MiB, used only as events come
+constexpr std::size_t default_events = 256UL * 1024;  // 32 MiB, used only as events come
 constexpr std::size_t least_events = 1024;
-constexpr std::size_t most_events = 64U * 1024U * 1024U;
+constexpr std::size_t most_events = 64UL * 1024 * 1024;
 
 /// Of this process, or of the parent that it was forked from. Never destroyed: threads may still run at exit.
 struct State {
@@ -91,7 +91,7 @@ bool expand_path(const char* wanted, bool is_child, std::array<char, 4096>& path
   if (expanded.size() >= path.size()) {
     return false;
   }
-  std::strcpy(path.data(), expanded.c_str());
+  std::memcpy(path.data(), expanded.c_str(), expanded.size() + 1);
   return true;
 }
 

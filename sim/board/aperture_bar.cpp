@@ -8,7 +8,7 @@ namespace datum::sim {
 namespace {
 
 /// A block access gives other callers and the board a chance after this much.
-constexpr std::size_t piece_bytes = 64 * 1024;
+constexpr std::size_t piece_bytes = 64UL * 1024;
 
 }  // namespace
 

@@ -19,7 +19,10 @@ struct Activity {
 /// Called by one thread at a time, the one that has the board's turn. Nothing here waits for host time.
 class Engine {
  public:
+  Engine() = default;
   virtual ~Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
   /// Single accesses, naturally aligned, inside the BAR. They take the cycles that they need.
   virtual std::uint32_t read_register32(std::uint32_t offset) = 0;

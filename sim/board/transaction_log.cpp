@@ -30,7 +30,7 @@ Result<std::unique_ptr<TransactionLog>> TransactionLog::create(const std::string
 
 void TransactionLog::add(const char* kind, std::uint64_t cycle, std::uint64_t address, std::uint64_t extent,
                          std::uint64_t hash) noexcept {
-  std::array<char, 160> line;
+  std::array<char, 160> line{};
   const int length =
       std::snprintf(line.data(), line.size(), "%" PRIu64 " %s %#" PRIx64 " %#" PRIx64 " %016" PRIx64 "\n",
                     cycle, kind, address, extent, hash);

@@ -10,8 +10,8 @@ namespace datum::sim {
 
 namespace {
 
-constexpr std::uint64_t slice_bytes = 512 * 1024;
-constexpr std::uint64_t fill_slice_bytes = 64 * 1024;
+constexpr std::uint64_t slice_bytes = 512UL * 1024;
+constexpr std::uint64_t fill_slice_bytes = 64UL * 1024;
 constexpr std::uint64_t va_end = 1ULL << 48U;
 
 Executor::Result finished(const Failure& failure, bool completed) {

@@ -26,7 +26,7 @@ struct GlobalRegisters {
 };
 
 struct GoldenParts {
-  static constexpr std::uint64_t onchip_bytes = 256 * 1024;
+  static constexpr std::uint64_t onchip_bytes = 256UL * 1024;
   static constexpr std::uint64_t clock_hz = 300'000'000;
   static constexpr std::uint64_t timer_hz = 1'000'000'000;
 

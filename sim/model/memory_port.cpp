@@ -7,7 +7,7 @@ namespace datum::sim {
 
 namespace {
 
-constexpr std::size_t bounce_bytes = 256 * 1024;
+constexpr std::size_t bounce_bytes = 256UL * 1024;
 
 }  // namespace
 

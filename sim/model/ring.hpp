@@ -26,34 +26,35 @@ struct Progress {
   std::uint64_t plane = 0;
 };
 
+/// Large members first: the model keeps many of these side by side.
 struct Ring {
-  // Configuration.
-  std::uint64_t base = 0;
-  std::uint64_t completion = 0;
-  std::uint64_t spaces = 0;
-  std::uint32_t size_log2 = 0;
-  bool enabled = false;
-
-  // Doorbell page.
-  std::uint32_t tail = 0;
-  std::uint32_t head = 0;
-  bool faulted = false;
-  std::uint32_t fault_info = 0;
-  std::uint32_t fault_sequence = 0;
-  std::uint64_t fault_address = 0;
-
   // Work.
-  bool fetched = false;  ///< `descriptor` is valid
-  bool begun = false;    ///< HEAD stands behind it already
-  bool parked = false;
-  std::uint64_t recheck_at_ns = 0;  ///< of TIMER, when parked; 0: never
   hw::Descriptor descriptor;
+  hw::CompletionRecord record;
+  Failure record_failure;  ///< what the record reports
   Progress progress;
+  std::uint64_t recheck_at_ns = 0;  ///< of TIMER, when parked; 0: never
+  bool fetched = false;             ///< `descriptor` is valid
+  bool begun = false;               ///< HEAD stands behind it already
+  bool parked = false;
   bool looking = false;       ///< the word that it waits for is on its way
   bool word_changed = false;  ///< and was written, or the ring kicked, meanwhile: the answer may be old
   bool record_due = false;    ///< `record` must be written before anything else
-  hw::CompletionRecord record;
-  Failure record_failure;  ///< what the record reports
+
+  // Configuration.
+  bool enabled = false;
+  std::uint32_t size_log2 = 0;
+  std::uint64_t base = 0;
+  std::uint64_t completion = 0;
+  std::uint64_t spaces = 0;
+
+  // Doorbell page.
+  std::uint64_t fault_address = 0;
+  std::uint32_t tail = 0;
+  std::uint32_t head = 0;
+  std::uint32_t fault_info = 0;
+  std::uint32_t fault_sequence = 0;
+  bool faulted = false;
 
   [[nodiscard]] bool has_work() const noexcept {
     return enabled && !faulted && (record_due || fetched || head != tail);

@@ -88,13 +88,13 @@ class RingEngine {
   void raise_ring(unsigned number);
   void raise_fault();
 
+  std::array<Ring, ring_count> rings_{};
   MemoryPort& memory_;
   WordWatch& watch_;
   MessageTable& messages_;
   Counters& counters_;
   const Timebase& timebase_;
   Executor executor_;
-  std::array<Ring, ring_count> rings_{};
   std::uint64_t enabled_ = 0;  ///< by ring: only these are looked at between two descriptors
   RingReports reports_;
   BusyTime busy_;

@@ -26,6 +26,7 @@ class DesignBoard final : public VerilatedBoard {
 
   void open_waveform(const std::string& file, const std::vector<std::string>& scopes) override {
     std::vector<const char*> plain;
+    plain.reserve(scopes.size());
     for (const std::string& scope : scopes) {
       plain.push_back(scope.c_str());
     }

@@ -60,7 +60,7 @@ class HostSlave {
   };
 
   struct WriteBeat {
-    std::array<std::byte, beat_bytes> data;
+    std::array<std::byte, beat_bytes> data{};
     std::uint64_t strobes = 0;
   };
 

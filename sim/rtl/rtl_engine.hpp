@@ -24,6 +24,8 @@ class RtlEngine final : public Engine {
   /// `make_board` is called at the first power-on, and again at each that follows a loss.
   RtlEngine(const EngineSurroundings& surroundings, BoardFactory make_board);
   ~RtlEngine() override;
+  RtlEngine(const RtlEngine&) = delete;
+  RtlEngine& operator=(const RtlEngine&) = delete;
 
   std::uint32_t read_register32(std::uint32_t offset) override;
   std::uint64_t read_register64(std::uint32_t offset) override;

@@ -18,7 +18,10 @@ struct VerilatedSettings {
 
 class VerilatedBoard {
  public:
+  VerilatedBoard() = default;
   virtual ~VerilatedBoard() = default;
+  VerilatedBoard(const VerilatedBoard&) = delete;
+  VerilatedBoard& operator=(const VerilatedBoard&) = delete;
 
   /// Lets the model see its inputs. Throws rtl_model::ModelFailure.
   virtual void evaluate() = 0;

@@ -28,6 +28,9 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
 
   ~VerilatedBoardOf() override { end(); }
 
+  VerilatedBoardOf(const VerilatedBoardOf&) = delete;
+  VerilatedBoardOf& operator=(const VerilatedBoardOf&) = delete;
+
   void evaluate() override {
     Verilated::threadContextp(&context_);
     if constexpr (instrumented) {

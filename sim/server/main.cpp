@@ -1,6 +1,7 @@
 // datum-board: serves simulated boards to other processes over the vfio-user protocol.
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <pthread.h>
 #include <string>
@@ -89,9 +90,8 @@ sigset_t block_signals() {
   return signals;
 }
 
-}  // namespace
-
-int main(int count, char** values) {
+/// Until a signal ends it.
+int run(int count, char** values) {
   Arguments arguments;
   if (const int status = parse(count, values, arguments); status >= 0) {
     return status;
@@ -120,5 +120,16 @@ int main(int count, char** values) {
       fmt::print("datum-board: {}\n", server->status());
     }
     std::fflush(stdout);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  try {
+    return run(count, values);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "datum-board: {}\n", failure.what());
+    return 1;
   }
 }

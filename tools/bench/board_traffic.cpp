@@ -17,7 +17,7 @@ class Buffer {
   Buffer(const Session& session, bool on_device, std::size_t bytes)
       : session_(session), data_(on_device ? session.allocate_device(bytes) : session.allocate_host(bytes)) {}
 
-  ~Buffer() { session_.free(data_); }
+  ~Buffer() { zeMemFree(session_.context(), data_); }
 
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;

@@ -43,7 +43,7 @@ double process_cpu_ns() {
 /// 1,000 copies in one list against as many calls of memcpy between the same kinds of memory: on the wall,
 /// and by the processor time of all threads, which tells the work from what a busy machine lets it wait.
 std::vector<Figure> bulk_figures(const Session& session, const CommandObjects& objects) {
-  constexpr std::size_t bytes = 64 * 1024;
+  constexpr std::size_t bytes = 64UL * 1024;
   constexpr int copies = 1000;
   constexpr int rounds = 15;
   void* to = session.allocate_device(bytes);

@@ -34,8 +34,8 @@ struct Copy {
         from(static_cast<unsigned char*>(of.allocate_host(4096))) {}
 
   ~Copy() {
-    session.free(to);
-    session.free(from);
+    zeMemFree(session.context(), to);
+    zeMemFree(session.context(), from);
   }
 
   Copy(const Copy&) = delete;

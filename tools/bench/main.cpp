@@ -1,6 +1,7 @@
 // datum-bench GROUP [--json]: every figure that the project states, in one form.
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -11,7 +12,9 @@
 #include "tools/bench/figure.hpp"
 #include "tools/bench/groups.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+int run(int argc, char** argv) {
   const std::map<std::string, std::function<std::vector<datum::bench::Figure>()>> groups{
       {"memory", datum::bench::run_memory_group},
       {"any-driver", datum::bench::run_any_driver_group},
@@ -37,12 +40,18 @@ int main(int argc, char** argv) {
   app.add_flag("--json", json, "print an array of objects instead of a table");
   CLI11_PARSE(app, argc, argv);
 
+  const std::vector<datum::bench::Figure> figures = groups.at(group)();
+  json ? datum::bench::print_json(figures) : datum::bench::print_table(figures);
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
   try {
-    const std::vector<datum::bench::Figure> figures = groups.at(group)();
-    json ? datum::bench::print_json(figures) : datum::bench::print_table(figures);
+    return run(argc, argv);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "datum-bench: {}\n", failure.what());
     return EXIT_FAILURE;
   }
-  return EXIT_SUCCESS;
 }

@@ -102,6 +102,7 @@ double threads_ns(const Session& session, int thread_count) {
   std::barrier start(thread_count + 1);
   std::barrier end(thread_count + 1);
   std::vector<std::jthread> threads;
+  threads.reserve(static_cast<std::size_t>(thread_count));
   for (int i = 0; i < thread_count; ++i) {
     threads.emplace_back([&] {
       Live live(session, kinds[0]);

@@ -18,7 +18,7 @@ constexpr double tolerated_spread = 0.25;
 /// DATUM_BENCH_SECONDS, for a quick look; children inherit it.
 double seconds_per_repetition() {
   const char* const text = std::getenv("DATUM_BENCH_SECONDS");
-  const double seconds = text != nullptr ? std::atof(text) : usual_seconds;
+  const double seconds = text != nullptr ? std::strtod(text, nullptr) : usual_seconds;
   return seconds > 0 ? seconds : usual_seconds;
 }
 

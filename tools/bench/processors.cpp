@@ -26,7 +26,7 @@ int next_processor(const cpu_set_t& set, int from) {
 void move_other_threads(const cpu_set_t& to) {
   std::error_code ended;  // a thread may end while it is looked at
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ended)) {
-    const auto thread = static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+    const auto thread = static_cast<pid_t>(std::stol(entry.path().filename()));
     if (thread != ::gettid()) {
       static_cast<void>(::sched_setaffinity(thread, sizeof to, &to));
     }

@@ -18,6 +18,8 @@ class CoverageCollector {
   ~CoverageCollector();
   CoverageCollector(CoverageCollector&& other) noexcept;
   CoverageCollector& operator=(CoverageCollector&&) = delete;
+  CoverageCollector(const CoverageCollector&) = delete;
+  CoverageCollector& operator=(const CoverageCollector&) = delete;
 
   /// The address of an rtl: board with a file of its own; any other as it is. Board by board.
   [[nodiscard]] std::string with_coverage(const std::string& address);

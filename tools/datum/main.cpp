@@ -15,6 +15,7 @@
 #include "tools/datum/doctor.hpp"
 #include "tools/datum/exit_status.hpp"
 #include "tools/datum/output.hpp"
+#include "vfio_backend/card_address.hpp"
 
 namespace {
 
@@ -83,10 +84,7 @@ void add_binding_commands(CLI::App& app, datum::tool::BindingChoice& choice, std
                           int& status) {
   const CLI::Validator pci(
       [](std::string& text) {
-        unsigned number = 0;
-        char rest = 0;
-        const bool good = text.size() == 12 && std::sscanf(text.c_str(), "%x:%x:%x.%x%c", &number, &number,
-                                                           &number, &number, &rest) == 4;
+        const bool good = text.size() == 12 && datum::vfio::parse_pci_address(text).has_value();
         return good ? std::string{} : "a PCI address is like 0000:03:00.0, not " + datum::shown_text(text);
       },
       "DOMAIN:BUS:DEVICE.FUNCTION");

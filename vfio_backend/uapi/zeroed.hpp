@@ -1,7 +1,9 @@
 // Kernel structures that end in an array of unknown size have no initialiser that every compiler takes.
 #pragma once
 
-#include <cstring>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <type_traits>
 
 namespace datum::vfio::uapi {
@@ -10,9 +12,7 @@ namespace datum::vfio::uapi {
 template <class Struct>
 [[nodiscard]] Struct zeroed() noexcept {
   static_assert(std::is_trivially_copyable_v<Struct>);
-  Struct value;
-  std::memset(static_cast<void*>(&value), 0, sizeof value);
-  return value;
+  return std::bit_cast<Struct>(std::array<std::byte, sizeof(Struct)>{});
 }
 
 }  // namespace datum::vfio::uapi

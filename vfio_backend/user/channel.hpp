@@ -61,7 +61,7 @@ class Channel {
 
  private:
   struct Question {
-    Command command;
+    Command command{};
     std::optional<Message> reply;
   };
 

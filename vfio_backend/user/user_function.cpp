@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <exception>
 #include <fcntl.h>
 #include <linux/pci_regs.h>
 #include <sys/mman.h>
@@ -74,7 +75,11 @@ UserFunction::~UserFunction() {
     static_cast<void>(memory_.release());
   } else if (memory_ != nullptr) {
     // The board must not write to memory that is about to go. A server that is gone cannot be told.
-    static_cast<void>(set_bus_master(false));
+    try {
+      static_cast<void>(set_bus_master(false));
+    } catch (const std::exception&) {
+      // No memory for the message: the server stops the board when the connection ends, which is next.
+    }
   }
 }
 

@@ -13,7 +13,7 @@ struct FunctionName {
     std::copy_n(literal, Size, text);
   }
 
-  char text[Size];
+  char text[Size]{};
 };
 
 }  // namespace datum::api

@@ -41,7 +41,7 @@ class BlockedSignals {
 /// number. The number tells it from threads of the application that begin in a function of the application's
 /// which it calls, and inherit the name.
 inline void name_service_thread(char kind) noexcept {
-  std::array<char, 16> name;  // what the kernel keeps
+  std::array<char, 16> name{};  // what the kernel keeps
   std::snprintf(name.data(), name.size(), "datum-%c%d", kind, ::gettid());
   pthread_setname_np(pthread_self(), name.data());
 }
@@ -58,15 +58,15 @@ std::string_view read_file(const char* path, std::array<char, Size>& buffer) noe
 
 /// The first thread has ended, and the process goes on because there are others.
 inline bool first_thread_has_ended() noexcept {
-  std::array<char, 128> buffer;
+  std::array<char, 128> buffer{};
   const std::string_view text = read_file("/proc/self/stat", buffer);
   const auto name_end = text.rfind(')');
   return name_end != std::string_view::npos && text.substr(name_end).starts_with(") Z");
 }
 
 inline bool is_service_thread(const char* id) noexcept {
-  std::array<char, 64> path;
-  std::array<char, 32> buffer;
+  std::array<char, 64> path{};
+  std::array<char, 32> buffer{};
   std::snprintf(path.data(), path.size(), "/proc/self/task/%.20s/comm", id);
   const std::string_view name = read_file(path.data(), buffer);
   constexpr std::string_view prefix = "datum-";

@@ -103,7 +103,10 @@ struct DmaFault {
 /// thread.
 class Bar {
  public:
+  Bar() = default;
   virtual ~Bar() = default;
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
   [[nodiscard]] virtual std::uint64_t size_bytes() const noexcept = 0;
   [[nodiscard]] virtual std::uint32_t read32(std::uint64_t offset) noexcept = 0;
   [[nodiscard]] virtual std::uint64_t read64(std::uint64_t offset) noexcept = 0;
@@ -135,7 +138,10 @@ inline constexpr std::uint64_t no_deadline = ~0ULL;
 /// Every method is safe from any thread; none waits without a bound; every failure is a typed error.
 class PcieFunction {
  public:
+  PcieFunction() = default;
   virtual ~PcieFunction() = default;
+  PcieFunction(const PcieFunction&) = delete;
+  PcieFunction& operator=(const PcieFunction&) = delete;
 
   [[nodiscard]] virtual const FunctionInfo& info() const noexcept = 0;
   [[nodiscard]] virtual const FunctionLimits& limits() const noexcept = 0;

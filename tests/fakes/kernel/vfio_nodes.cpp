@@ -22,7 +22,7 @@ board::DmaAccess access_of(bool reads, bool writes) {
 }
 
 std::span<std::byte> memory(std::uint64_t address, std::uint64_t bytes) {
-  return {reinterpret_cast<std::byte*>(address), bytes};  // NOLINT(performance-no-int-to-ptr)
+  return {reinterpret_cast<std::byte*>(address), bytes};
 }
 
 class GroupFile final : public OpenFile {
@@ -134,8 +134,7 @@ class IommufdFile final : public OpenFile {
     if (space(request.ioas_id) == nullptr) {
       return -ENOENT;
     }
-    auto* const out =
-        reinterpret_cast<uapi::IommuIovaRange*>(request.allowed_iovas);  // NOLINT(performance-no-int-to-ptr)
+    auto* const out = reinterpret_cast<uapi::IommuIovaRange*>(request.allowed_iovas);
     for (std::size_t index = 0; index < std::min<std::size_t>(all.size(), request.num_iovas); ++index) {
       out[index] = {raw(all[index].first), raw(all[index].last)};
     }

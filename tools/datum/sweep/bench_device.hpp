@@ -52,6 +52,9 @@ class BenchDevice {
       return *this;
     }
 
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
     ~Memory() {
       if (pointer_ != nullptr) {
         static_cast<void>(device_->free(pointer_));
