@@ -1,16 +1,12 @@
-#!/usr/bin/env python3
-"""How a build tree compiles each source, whether alone or joined with others (cmake/unity_build.cmake).
-
-usage: scripts/compile_commands.py BUILD-FOLDER OUT.json    writes them for tools that read compile_commands.json
-"""
+"""How build trees compile each source, whether alone or joined with others (cmake/unity_build.cmake), and behind precompiled headers."""
 
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 
 INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+PRECOMPILED = re.compile(r"-Winvalid-pch|-(Xclang )?-?include(-pch)? \S*cmake_pch\S*|-Xclang -fno-pch-timestamp")
 
 
 def sources_of(command: dict) -> list[Path]:
@@ -21,28 +17,22 @@ def sources_of(command: dict) -> list[Path]:
     return [Path(name).resolve() for name in INCLUDED.findall(file.read_text())]
 
 
+def read_units(build: Path) -> list[dict]:
+    """The entries as they are."""
+    return json.loads((build / "compile_commands.json").read_text())
+
+
 def read_commands(build: Path) -> list[dict]:
     """One entry a source, with `file` absolute."""
     commands = []
-    for command in json.loads((build / "compile_commands.json").read_text()):
+    for command in read_units(build):
         for source in sources_of(command):
             text = command["command"].replace(command["file"], shlex.quote(str(source)))
             commands.append({**command, "command": text, "file": str(source)})
     return commands
 
 
-def main() -> int:
-    if len(sys.argv) != 3:
-        print(__doc__.strip(), file=sys.stderr)
-        return 2
-    build, out = (Path(argument) for argument in sys.argv[1:])
-    if not (build / "compile_commands.json").is_file():
-        print(f"compile_commands: {build} has no compile_commands.json; configure it first", file=sys.stderr)
-        return 1
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(read_commands(build), indent=1))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def without_precompiled(command: str) -> str:
+    """The same command line without a precompiled header."""
+    text = command.replace("-Xclang -include-pch -Xclang", "-include-pch").replace("-Xclang -include -Xclang", "-include")
+    return PRECOMPILED.sub("", text)
