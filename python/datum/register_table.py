@@ -85,6 +85,7 @@ REGISTERS = {
     "RING_SPACES": Register(0x8010, 8, 64, 0x40, "rw", {}),
     "RING_SIZE_LOG2": Register(0x8018, 4, 64, 0x40, "rw", {}),
     "RING_CONTROL": Register(0x801c, 4, 64, 0x40, "rw", {"enable": (0, 1, 0)}),
+    "RING_WEIGHT": Register(0x8020, 4, 64, 0x40, "rw", {"extra_turns": (0, 4, 0)}),
     "RING_TAIL": Register(0x10000, 4, 64, 0x1000, "rw", {}),
     "RING_KICK": Register(0x10004, 4, 64, 0x1000, "wo", {}),
     "RING_HEAD": Register(0x10008, 4, 64, 0x1000, "ro", {}),

@@ -28,7 +28,7 @@ module completion_pointer_proof
   input logic           follow_i,
   input logic           watch_i
 );
-  logic           ready, empty, failing, failed, retire, complete, raise;
+  logic           ready, empty, single, failing, failed, retire, complete, raise;
   slot_t          next_slot, oldest_slot, failing_slot;
   cause_t         failed_cause;
   logic [31:0]    sequence_number, head;
@@ -39,7 +39,7 @@ module completion_pointer_proof
 
   datum_dma_tracker dut (
     .clk_i, .rst_ni, .clear_i, .hold_i, .push_i, .note_i(1'b0), .writes_i, .bad_i, .cause_i('0), .complete_i(head_i[0]), .interrupt_i(1'b0), .sequence_number_i('0), .head_i(32'(head_i)),
-    .ready_o(ready), .empty_o(empty), .next_slot_o(next_slot), .oldest_o(oldest_slot), .done_i, .failure_valid_i({3'b000, failure_valid_i}), .failure_i(failure),
+    .ready_o(ready), .empty_o(empty), .single_o(single), .next_slot_o(next_slot), .oldest_o(oldest_slot), .done_i, .failure_valid_i({3'b000, failure_valid_i}), .failure_i(failure),
     .failing_o(failing), .failing_slot_o(failing_slot), .failed_o(failed), .failed_cause_o(failed_cause), .retire_o(retire), .complete_o(complete),
     .interrupt_o(raise), .sequence_number_o(sequence_number), .head_o(head)
   );
@@ -99,7 +99,7 @@ module completion_pointer_proof
   assign kept = dut.entries[followed_slot_q].head[3:0];
 
   logic unused_outputs;
-  assign unused_outputs = ^{failed_cause, complete, raise, sequence_number, head};
+  assign unused_outputs = ^{single, failed_cause, complete, raise, sequence_number, head};
 
   `ASSUME(push_when_ready, !started_q || !push_i || ready)
   `ASSUME(answers_have_a_reason, !started_q || !done_i || writing_q != '0)

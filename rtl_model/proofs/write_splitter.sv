@@ -53,7 +53,7 @@ module write_splitter_proof
   landed_t        landed;
   failure_t       refused, failed;
   translate_req_t tr_req;
-  logic           idle, job_ready, word_popped, done, refused_valid, failed_valid, tr_req_valid, awvalid, wvalid, bready;
+  logic           idle, empty, job_ready, word_popped, done, refused_valid, failed_valid, tr_req_valid, awvalid, wvalid, bready;
   always_comb begin
     job       = '0;
     job.slot  = job_slot_i;
@@ -65,7 +65,7 @@ module write_splitter_proof
   end
 
   datum_dma_writer #(.BufferWords(BufferWords), .Jobs(2), .Outstanding(4), .EagerWords(EagerWords)) dut (
-    .clk_i, .rst_ni, .flush_i, .forget_i, .drain_i, .idle_o(idle), .stop_all_i, .stop_valid_i, .stop_from_i, .oldest_i, .job_valid_i, .job_i(job),
+    .clk_i, .rst_ni, .flush_i, .forget_i, .drain_i, .idle_o(idle), .empty_o(empty), .stop_all_i, .stop_valid_i, .stop_from_i, .oldest_i, .job_valid_i, .job_i(job),
     .job_ready_o(job_ready), .word_valid_i, .word_i('0), .word_popped_o(word_popped), .done_o(done), .landed_o(landed),
     .refused_valid_o(refused_valid), .refused_o(refused), .failed_valid_o(failed_valid), .failed_o(failed), .tr_req_valid_o(tr_req_valid),
     .tr_req_o(tr_req), .tr_req_ready_i, .tr_rsp_valid_i, .tr_rsp_i, .awvalid_o(awvalid), .aw_o(aw), .awready_i, .wvalid_o(wvalid), .w_o(w),
@@ -146,7 +146,7 @@ module write_splitter_proof
   assign at_boundary = {1'b0, aw.addr.address[9:6]} + {1'b0, aw.len} == 5'd15;
 
   logic unused_bits;
-  assign unused_bits = ^{w, landed, refused, failed, tr_req, word_popped, done, refused_valid, failed_valid, tr_req_valid, wvalid, bready, aw};
+  assign unused_bits = ^{empty, w, landed, refused, failed, tr_req, word_popped, done, refused_valid, failed_valid, tr_req_valid, wvalid, bready, aw};
 
   `ASSUME(a_run_is_offered_when_there_is_room, !job_valid_i || job_ready)
   `ASSUME(a_run_stays_in_the_space, !job_valid_i || is_run(job))

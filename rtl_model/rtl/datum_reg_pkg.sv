@@ -4,7 +4,7 @@
 // <REGISTER>_<FIELD>_LSB, _WIDTH: a field. <LAYOUT>_<FIELD>_WORD, _LSB, _WIDTH: 64-bit word and bits inside the word;
 // _BIT: position in the whole record. <ENUM>_<VALUE>: a code.
 package datum_reg_pkg;
-  localparam logic [31:0] DESCRIPTION_CRC = 32'h83baf04f;
+  localparam logic [31:0] DESCRIPTION_CRC = 32'h966dff12;
   localparam int unsigned BAR0_BYTES = 524288;
   localparam int unsigned BAR0_ADDRESS_WIDTH = 19;
 
@@ -15,7 +15,7 @@ package datum_reg_pkg;
   localparam logic [18:0] MAGIC_OFFSET = 19'h00000;
   localparam logic [31:0] MAGIC_RESET = 32'h4d544144;
   localparam logic [18:0] VERSION_OFFSET = 19'h00004;
-  localparam logic [31:0] VERSION_RESET = 32'h00010002;
+  localparam logic [31:0] VERSION_RESET = 32'h00010003;
   localparam int unsigned VERSION_MAJOR_LSB = 16;
   localparam int unsigned VERSION_MAJOR_WIDTH = 16;
   localparam int unsigned VERSION_MINOR_LSB = 0;
@@ -254,6 +254,10 @@ package datum_reg_pkg;
   localparam logic [31:0] RING_CONTROL_RESET = 32'h00000000;
   localparam int unsigned RING_CONTROL_ENABLE_LSB = 0;
   localparam int unsigned RING_CONTROL_ENABLE_WIDTH = 1;
+  localparam logic [18:0] RING_WEIGHT_OFFSET = 19'h00020;
+  localparam logic [31:0] RING_WEIGHT_RESET = 32'h00000000;
+  localparam int unsigned RING_WEIGHT_EXTRA_TURNS_LSB = 0;
+  localparam int unsigned RING_WEIGHT_EXTRA_TURNS_WIDTH = 4;
 
   // Doorbell page of each ring.
   localparam logic [18:0] RING_PAGE_BASE = 19'h10000;

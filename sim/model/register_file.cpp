@@ -265,6 +265,8 @@ std::uint64_t RegisterFile::read_ring(std::uint32_t offset, std::uint32_t index)
     return ring.size_log2;
   case hw::ring_control(0):
     return hw::RingControlRegister{}.set_enable(ring.enabled).raw;
+  case hw::ring_weight(0):
+    return ring.extra_turns;
   case hw::ring_tail(0):
     return ring.tail;
   case hw::ring_head(0):
@@ -376,6 +378,9 @@ void RegisterFile::write_ring(std::uint32_t offset, std::uint32_t index, std::ui
     break;
   case hw::ring_control(0):
     parts_.rings.set_enabled(index, hw::RingControlRegister{static_cast<std::uint32_t>(value)}.enable());
+    break;
+  case hw::ring_weight(0):
+    ring.extra_turns = hw::RingWeightRegister{static_cast<std::uint32_t>(value)}.extra_turns();
     break;
   case hw::ring_tail(0):
     parts_.rings.ring_doorbell(index, static_cast<std::uint32_t>(value));

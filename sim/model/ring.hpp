@@ -44,6 +44,7 @@ struct Ring {
   // Configuration.
   bool enabled = false;
   std::uint32_t size_log2 = 0;
+  std::uint32_t extra_turns = 0;  ///< that it may take at a time, beyond the first
   std::uint64_t base = 0;
   std::uint64_t completion = 0;
   std::uint64_t spaces = 0;

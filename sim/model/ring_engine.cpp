@@ -82,13 +82,16 @@ void RingEngine::run(std::uint64_t cycles) {
   const auto end = counters_.cycle + cycles;
   for (int idle_in_a_row = 0; counters_.cycle < end && idle_in_a_row < std::popcount(enabled_);) {
     const auto number = next_enabled();
-    next_ = (number + 1) % ring_count;
-    if (can_go_on(number)) {
+    const bool goes_on = can_go_on(number);
+    if (goes_on) {
       idle_in_a_row = 0;
       work_on(number);
     } else {
       ++idle_in_a_row;
     }
+    const bool again = goes_on && number == next_ && turns_taken_ < rings_[number].extra_turns;
+    turns_taken_ = again ? turns_taken_ + 1 : 0;
+    next_ = again ? number : (number + 1) % ring_count;
   }
 }
 

@@ -100,6 +100,7 @@ class RingEngine {
   BusyTime busy_;
   std::uint32_t park_recheck_ns_ = default_park_recheck_ns;
   unsigned next_ = 0;
+  unsigned turns_taken_ = 0;  ///< by the ring that was served last, beyond the first
 };
 
 }  // namespace datum::sim

@@ -99,4 +99,39 @@ TEST_P(ScheduleContract, records_of_a_ring_come_in_order) {
   }));
 }
 
+TEST_P(ScheduleContract, rings_that_make_way_for_one_another_in_the_middle_of_a_copy_move_every_byte) {
+  constexpr unsigned count = 3;
+  constexpr std::size_t bytes = 200'000;
+  constexpr std::uint64_t piece = 0x40000;
+  driver().registers().write32(hw::channel_enable, 1);
+  auto host = driver().host(count * 2 * piece);
+  driver().map_host(space, host_va, *host);
+  driver().map_device(space, device_va, driver().device_memory(count * piece), count * piece);
+  std::vector<std::unique_ptr<TestRing>> rings;
+  std::vector<std::uint32_t> last(count);
+  for (unsigned number = 0; number < count; ++number) {
+    write_pattern(host->data() + number * piece, bytes, number + 1);
+    rings.push_back(std::make_unique<TestRing>(driver(), number, 3, std::vector<unsigned>{space}));
+    driver().registers().write32(hw::ring_weight(number), ~0U << number);
+    EXPECT_EQ(driver().registers().read32(hw::ring_weight(number)), (15U << number) & 15U);
+    driver().registers().write32(hw::ring_weight(number), number);
+    rings[number]->push(
+        copy_descriptor(space, host_va + number * piece, space, device_va + number * piece + 3, bytes));
+    rings[number]->push(copy_descriptor(space, device_va + number * piece + 3, space,
+                                        host_va + (count + number) * piece, bytes)
+                            .set_flag_fence(true));
+  }
+  for (unsigned number = 0; number < count; ++number) {
+    last[number] = rings[number]->submit(plain_descriptor(hw::Opcode::barrier));
+  }
+  for (unsigned number = 0; number < count; ++number) {
+    ASSERT_TRUE(rings[number]->wait_for(last[number])) << number;
+    EXPECT_EQ(rings[number]->record().status(), hw::Status::ok) << number;
+    EXPECT_TRUE(same_bytes(host->data() + number * piece, host->data() + (count + number) * piece, bytes));
+  }
+  driver().registers().write32(hw::reset, 1);
+  ASSERT_TRUE(driver().until([&] { return driver().registers().read32(hw::reset) == 0; }));
+  EXPECT_EQ(driver().registers().read32(hw::ring_weight(2)), 0U);
+}
+
 }  // namespace datum::test

@@ -28,7 +28,7 @@ struct CodeInfo {
 };
 
 /// What each register of register_table is, in its order.
-inline constexpr std::array<std::string_view, 77> register_descriptions{{
+inline constexpr std::array<std::string_view, 78> register_descriptions{{
     "The bytes 'D' 'A' 'T' 'M'.",
     "Version of the register interface.",
     "CRC-32 of the register description that the board was built from.",
@@ -99,6 +99,7 @@ inline constexpr std::array<std::string_view, 77> register_descriptions{{
     "Four slots of 16 bits: bit 15 valid, bits 14:0 space that descriptors of this ring may name.",
     "Slots = 2^n, n from 0 to 16.",
     "Starts and stops the ring.",
+    "Share of the channels while rings compete for them.",
     "Doorbell: index after the last filled slot, free-running.",
     "Any write: look again if parked.",
     "Index of the next slot to begin, free-running.",
@@ -108,7 +109,7 @@ inline constexpr std::array<std::string_view, 77> register_descriptions{{
     "Address of the refused access.",
 }};
 
-inline constexpr std::array<FieldInfo, 51> field_table{{
+inline constexpr std::array<FieldInfo, 52> field_table{{
     {"VERSION", "major", 16U, 16U, 0U, "", "Grows when old drivers cannot drive the board."},
     {"VERSION", "minor", 0U, 16U, 0U, "", "Grows with additions."},
     {"WINDOW_BASE", "address", 12U, 40U, 12U, "", "Device address of the window's first byte, in units of 4 KiB."},
@@ -155,6 +156,7 @@ inline constexpr std::array<FieldInfo, 51> field_table{{
     {"INJECT_CHECK", "bits", 0U, 8U, 0U, "", "One bit each."},
     {"INJECT_COMMAND", "busy", 0U, 1U, 0U, "", "Write 1: inject. Read 1: under way."},
     {"RING_CONTROL", "enable", 0U, 1U, 0U, "", "0 to 1: start with HEAD = TAIL = 0. 1 to 0: stop."},
+    {"RING_WEIGHT", "extra_turns", 0U, 4U, 0U, "", "Turns of 64 KiB, or of 64 descriptors, that the ring may take at a time beyond the first."},
     {"RING_FAULT_INFO", "status", 0U, 8U, 0U, "status", "How the descriptor ended."},
     {"RING_FAULT_INFO", "reason", 8U, 8U, 0U, "fault_reason", "Detail."},
     {"RING_FAULT_INFO", "write", 16U, 1U, 0U, "", "1: the refused access was a write."},

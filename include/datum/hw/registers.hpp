@@ -12,11 +12,11 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0x83baf04fU;
+inline constexpr std::uint32_t description_crc = 0x966dff12U;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
-inline constexpr std::uint16_t version_minor = 2;
+inline constexpr std::uint16_t version_minor = 3;
 inline constexpr std::uint32_t bar0_bytes = 0x80000U;
 
 // --- codes
@@ -774,6 +774,8 @@ inline constexpr std::uint32_t ring_config_block_count = 64U;
 [[nodiscard]] constexpr std::uint32_t ring_size_log2(std::uint32_t ring) noexcept { return ring_config_block_base + ring * ring_config_block_stride_bytes + 0x18U; }
 /// 32 bits, rw. Starts and stops the ring.
 [[nodiscard]] constexpr std::uint32_t ring_control(std::uint32_t ring) noexcept { return ring_config_block_base + ring * ring_config_block_stride_bytes + 0x1cU; }
+/// 32 bits, rw. Share of the channels while rings compete for them.
+[[nodiscard]] constexpr std::uint32_t ring_weight(std::uint32_t ring) noexcept { return ring_config_block_base + ring * ring_config_block_stride_bytes + 0x20U; }
 
 /// RING_CONTROL: Starts and stops the ring.
 struct RingControlRegister {
@@ -787,6 +789,20 @@ struct RingControlRegister {
   }
 
   friend constexpr bool operator==(const RingControlRegister&, const RingControlRegister&) = default;
+};
+
+/// RING_WEIGHT: Share of the channels while rings compete for them.
+struct RingWeightRegister {
+  std::uint32_t raw = 0;
+
+  /// Turns of 64 KiB, or of 64 descriptors, that the ring may take at a time beyond the first.
+  [[nodiscard]] constexpr std::uint8_t extra_turns() const noexcept { return static_cast<std::uint8_t>((raw & std::uint32_t{0xfU})); }
+  constexpr RingWeightRegister& set_extra_turns(std::uint8_t value) noexcept {
+    raw = (raw & ~std::uint32_t{0xfU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xfU});
+    return *this;
+  }
+
+  friend constexpr bool operator==(const RingWeightRegister&, const RingWeightRegister&) = default;
 };
 
 // --- ring_page: Doorbell page of each ring.
@@ -1120,9 +1136,9 @@ struct RegisterInfo {
 };
 
 /// Every register, in the order of the description.
-inline constexpr std::array<RegisterInfo, 77> register_table{{
+inline constexpr std::array<RegisterInfo, 78> register_table{{
     {"MAGIC", "global", 0x0U, 0U, 1U, 32U, Access::ro, false, 0x4d544144U},
-    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10002U},
+    {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10003U},
     {"BUILD_ID", "global", 0x8U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"RING_COUNT", "global", 0x10U, 0U, 1U, 32U, Access::ro, true, 0x0U},
     {"CHANNEL_COUNT", "global", 0x14U, 0U, 1U, 32U, Access::ro, true, 0x0U},
@@ -1191,6 +1207,7 @@ inline constexpr std::array<RegisterInfo, 77> register_table{{
     {"RING_SPACES", "ring_config", 0x8010U, 64U, 64U, 64U, Access::rw, false, 0x0U},
     {"RING_SIZE_LOG2", "ring_config", 0x8018U, 64U, 64U, 32U, Access::rw, false, 0x0U},
     {"RING_CONTROL", "ring_config", 0x801cU, 64U, 64U, 32U, Access::rw, false, 0x0U},
+    {"RING_WEIGHT", "ring_config", 0x8020U, 64U, 64U, 32U, Access::rw, false, 0x0U},
     {"RING_TAIL", "ring_page", 0x10000U, 4096U, 64U, 32U, Access::rw, false, 0x0U},
     {"RING_KICK", "ring_page", 0x10004U, 4096U, 64U, 32U, Access::wo, false, 0x0U},
     {"RING_HEAD", "ring_page", 0x10008U, 4096U, 64U, 32U, Access::ro, false, 0x0U},

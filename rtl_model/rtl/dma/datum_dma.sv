@@ -86,6 +86,8 @@ module datum_dma
   logic                             bind_any, rings_idle, fetch_idle, record_idle, others_wait;
   logic [RingWidth-1:0]             bind_ring;
   binding_t                         binding;
+  logic                             midway;
+  suspended_t                       resumed_descriptor;
   doorbell_t                        doorbell;
   logic [ChannelCount-1:0][RingWidth-1:0] bound_ring;
   logic [ChannelCount-1:0][31:0]    bound_head;
@@ -105,7 +107,7 @@ module datum_dma
   datum_dma_rings #(.RingCount(RingCount), .ChannelCount(ChannelCount), .ManagerCount(ChannelCount)) u_rings (
     .clk_i, .rst_ni, .timer_i, .park_recheck_ns_i, .kick_all_i, .drain_i(drain_req_i),
     .reg_valid_i, .reg_write_i, .reg_page_i, .reg_ring_i, .reg_offset_i, .reg_wdata_i, .reg_ready_o, .reg_rvalid_o, .reg_rdata_o,
-    .eligible_o(eligible), .bind_i(bind_any), .bind_ring_i(bind_ring), .binding_o(binding),
+    .eligible_o(eligible), .bind_i(bind_any), .bind_ring_i(bind_ring), .binding_o(binding), .midway_o(midway), .resumed_o(resumed_descriptor),
     .doorbell_o(doorbell), .faulted_o(faulted), .stopping_o(stopping),
     .bound_i(~free), .bound_ring_i(bound_ring), .bound_head_i(bound_head), .resumed_i(resumed),
     .release_valid_i(release_valid != '0), .release_i(released),
@@ -137,7 +139,7 @@ module datum_dma
       .PrefetchDepth(PrefetchDepth)
     ) u_channel (
       .clk_i, .rst_ni, .timer_i, .drain_i(drain_req_i), .idle_o(channel_idle[c]),
-      .free_o(free[c]), .bind_i(bind_channel[c]), .binding_i(binding), .others_wait_i(others_wait), .enabled_i(enabled[c]),
+      .free_o(free[c]), .bind_i(bind_channel[c]), .binding_i(binding), .midway_i(midway), .resumed_i(resumed_descriptor), .others_wait_i(others_wait), .enabled_i(enabled[c]),
       .faulted_i(faulted[bound_ring[c]]), .stopping_i(stopping[bound_ring[c]]), .doorbell_i(doorbell),
       .ring_o(bound_ring[c]), .head_o(bound_head[c]), .resumed_o(resumed[c]),
       .release_valid_o(release_valid[c]), .release_o(releases[c]), .release_ready_i(release_ready[c]),

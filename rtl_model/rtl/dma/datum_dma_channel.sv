@@ -8,8 +8,8 @@ module datum_dma_channel
   parameter int unsigned OutstandingReads  = 128,
   parameter int unsigned OutstandingWrites = 128,
   parameter int unsigned PrefetchDepth     = 128,
-  parameter int unsigned QuantumBytes      = 65536,   // after so much a ring makes way for one that waits
-  parameter int unsigned QuantumCount      = 64       // or after so many descriptors
+  parameter int unsigned QuantumBytes      = 65536,   // after so much, times its weight, a ring makes way for one that waits
+  parameter int unsigned QuantumCount      = 64       // or after so many descriptors, times its weight
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -21,6 +21,8 @@ module datum_dma_channel
   output logic                  free_o,
   input  logic                  bind_i,
   input  binding_t              binding_i,
+  input  logic                  midway_i,           // a descriptor of the ring is suspended:
+  input  suspended_t            resumed_i,
   input  logic                  others_wait_i,      // rings are ready and no channel is free
   input  logic                  enabled_i,          // the channel may be used
   input  logic                  faulted_i,          // its ring failed
@@ -86,6 +88,8 @@ module datum_dma_channel
   state_e       state_q;
   binding_t     ring_q;         // `head`: the next descriptor to begin; `tail`: as of the last doorbell
   logic         park_q;
+  logic         midway_q;       // `suspended_q` is to be gone on with before anything else begins
+  suspended_t   suspended_q;
   logic [31:0]  size;
   assign size = 32'd1 << ring_q.size_log2[4:0];
 
@@ -144,7 +148,9 @@ module datum_dma_channel
 
   // ---- beginning a descriptor -------------------------------------------------------------------------------------------
 
-  logic         decode_bad, moves, region, fence, begin_ready, begin_now, look_now, reject_now, rows_ready, rows_start;
+  logic         decode_bad, moves, region, fence, begin_ready, begin_now, look_now, reject_now, resume_now, rows_ready, rows_start;
+  logic         pause, rows_busy, suspend, tracker_single, writer_empty;
+  position_t    position, resumed_position;
   cause_t       decode_cause, entry_cause;
   logic [7:0]   opcode;
   va_t          bytes;
@@ -166,11 +172,24 @@ module datum_dma_channel
   assign fence_stall   = fence && !tracker_empty;
   // A ring that cannot be read fails without a descriptor.
   assign no_descriptor = impossible_q || (unreachable && ring_q.head != ring_q.tail);
-  assign begin_ready   = state_q == Run && !halted && !failing && !rejected_q && !looking_q && !park_q && !yield && tracker_ready && rows_ready;
+  assign resume_now    = state_q == Run && midway_q && !halted && !yield;
+  assign begin_ready   = state_q == Run && !midway_q && !halted && !failing && !rejected_q && !looking_q && !park_q && !yield && tracker_ready
+                         && rows_ready;
   assign reject_now    = begin_ready && (no_descriptor || (queue_valid && (bad || decode_bad)));
   assign look_now      = begin_ready && !no_descriptor && queue_valid && !bad && !decode_bad && is_wait && tracker_empty;
   assign begin_now     = begin_ready && !no_descriptor && queue_valid && !bad && !decode_bad && !is_wait && !fence_stall;
   assign rows_start    = look_now || (begin_now && moves);
+
+  // A ring that makes way stops between two runs of its descriptor, unless that is a look.
+  assign pause = (yield && !looking_q) || state_q == Leave;
+  assign suspend = pause && rows_busy && tracker_single && writer_empty;
+  always_comb begin
+    resumed_position = '0;
+    if (resume_now) begin
+      resumed_position            = suspended_q.position;
+      resumed_position.first.slot = next_slot;
+    end
+  end
 
   logic [31:0] head_slot;
   logic [63:0] slot_address;
@@ -241,21 +260,31 @@ module datum_dma_channel
   cause_t     failed_cause;
   slot_t      failing_slot;
   logic [31:0] entry_head, entry_sequence;
+  logic       entry_complete, entry_raise;
   logic [4:0] failure_valid;
   failure_t [4:0] failures;
   assign queue_pop  = begin_now || resume;
-  assign push       = begin_now || reject_now || resume;
-  assign entry_head = bad || no_descriptor ? ring_q.head : ring_q.head + 1'b1;
-  assign entry_sequence = bad || no_descriptor ? '0 : descriptor[DESCRIPTOR_SEQUENCE_BIT +: 32];
+  assign push       = begin_now || reject_now || resume || resume_now;
+  assign entry_head = resume_now || bad || no_descriptor ? ring_q.head : ring_q.head + 1'b1;
+  always_comb begin
+    entry_sequence = descriptor[DESCRIPTOR_SEQUENCE_BIT +: 32];
+    entry_complete = descriptor[DESCRIPTOR_FLAG_COMPLETE_BIT] || descriptor[DESCRIPTOR_FLAG_INTERRUPT_BIT];
+    entry_raise    = descriptor[DESCRIPTOR_FLAG_INTERRUPT_BIT];
+    if (bad || no_descriptor) entry_sequence = '0;
+    if (resume_now) begin
+      entry_sequence = suspended_q.sequence_number;
+      entry_complete = suspended_q.complete;
+      entry_raise    = suspended_q.raise;
+    end
+  end
 
   logic [31:0] oldest_sequence, oldest_head;
   datum_dma_tracker u_tracker (
     .clk_i, .rst_ni, .clear_i(flush), .hold_i(state_q == Stop || (state_q == Run && halted)),
-    .push_i(push), .note_i(look_now), .writes_i(begin_now && moves), .bad_i(reject_now), .cause_i(entry_cause),
-    .complete_i(descriptor[DESCRIPTOR_FLAG_COMPLETE_BIT] || descriptor[DESCRIPTOR_FLAG_INTERRUPT_BIT]),
-    .interrupt_i(descriptor[DESCRIPTOR_FLAG_INTERRUPT_BIT]),
+    .push_i(push), .note_i(look_now), .writes_i((begin_now && moves) || resume_now), .bad_i(reject_now), .cause_i(entry_cause),
+    .complete_i(entry_complete), .interrupt_i(entry_raise),
     .sequence_number_i(entry_sequence), .head_i(entry_head), .ready_o(tracker_ready),
-    .empty_o(tracker_empty), .next_slot_o(next_slot), .oldest_o(oldest), .done_i(done),
+    .empty_o(tracker_empty), .single_o(tracker_single), .next_slot_o(next_slot), .oldest_o(oldest), .done_i(done),
     .failure_valid_i(failure_valid), .failure_i(failures), .failing_o(failing), .failing_slot_o(failing_slot), .failed_o(failed),
     .failed_cause_o(failed_cause), .retire_o(retire), .complete_o(retire_complete), .interrupt_o(retire_interrupt),
     .sequence_number_o(oldest_sequence), .head_o(oldest_head)
@@ -277,12 +306,13 @@ module datum_dma_channel
   write_job_t           write_job;
   logic [DataWidth-1:0] data_word;
 
-  datum_dma_rows u_rows (
+  datum_dma_rows #(.PieceBytes(QuantumBytes)) u_rows (
     .clk_i, .rst_ni, .flush_i(flush), .start_i(rows_start), .ready_o(rows_ready), .first_i(first_job), .region_i(region),
     .rows_i(descriptor[DESCRIPTOR_REGION_ROWS_BIT +: 32]), .planes_i(descriptor[DESCRIPTOR_REGION_PLANES_BIT +: 32]),
     .src_row_pitch_i(descriptor[DESCRIPTOR_SRC_ROW_PITCH_BIT +: 32]), .dst_row_pitch_i(descriptor[DESCRIPTOR_DST_ROW_PITCH_BIT +: 32]),
     .src_slice_pitch_i(descriptor[DESCRIPTOR_SRC_SLICE_PITCH_BIT +: 32]),
     .dst_slice_pitch_i(descriptor[DESCRIPTOR_DST_SLICE_PITCH_BIT +: 32]),
+    .pause_i(pause), .busy_o(rows_busy), .position_o(position), .resume_i(resume_now), .resumed_i(resumed_position),
     .job_valid_o(job_valid), .job_o(job), .job_ready_i(job_ready)
   );
 
@@ -299,7 +329,7 @@ module datum_dma_channel
   );
 
   datum_dma_writer #(.BufferWords(ReadBufferBeats), .Outstanding(OutstandingWrites)) u_writer (
-    .clk_i, .rst_ni, .flush_i(flush), .forget_i(forget), .drain_i, .idle_o(writer_idle),
+    .clk_i, .rst_ni, .flush_i(flush), .forget_i(forget), .drain_i, .idle_o(writer_idle), .empty_o(writer_empty),
     .stop_all_i(state_q == Stop || halted), .stop_valid_i(failing), .stop_from_i(failing_slot), .oldest_i(oldest),
     .job_valid_i(write_job_valid), .job_i(write_job), .job_ready_o(write_job_ready),
     .word_valid_i(word_valid), .word_i(data_word), .word_popped_o(word_popped), .done_o(done), .landed_o,
@@ -338,14 +368,16 @@ module datum_dma_channel
   // ---- binding -------------------------------------------------------------------------------------------------------------------
 
   logic         all_done, leave_now, quiet, bind_impossible;
-  logic [31:0]  spent_words_q;
+  logic [31:0]  spent_words_q, quantum_words, quantum_count;
   logic [15:0]  spent_count_q;
-  assign spent     = spent_words_q >= 32'(QuantumBytes / DataBytes) || spent_count_q >= 16'(QuantumCount);
-  assign all_done  = tracker_empty && (!looking_q || park_q) && mover_idle && !record_q;
+  assign quantum_words = (32'(ring_q.weight) + 32'd1) * 32'(QuantumBytes / DataBytes);
+  assign quantum_count = (32'(ring_q.weight) + 32'd1) * 32'(QuantumCount);
+  assign spent     = spent_words_q >= quantum_words || 32'(spent_count_q) >= quantum_count;
+  assign all_done  = (tracker_empty || suspend) && (!looking_q || park_q) && mover_idle && !record_q;
   // Parked, or enough was done for this time, or idle.
   assign leave_now = state_q == Run && !halted && !failed && !failing && all_done && !push && !look_now &&
                      (park_q || yield ||
-                      (!queue_valid && in_flight_q == '0 && ring_q.head == ring_q.tail && !no_descriptor));
+                      (!midway_q && !queue_valid && in_flight_q == '0 && ring_q.head == ring_q.tail && !no_descriptor));
   assign quiet       = mover_idle && in_flight_q == '0;
   assign flush       = fail_now || ((state_q == Stop || state_q == Leave) && quiet);
   // Translations outlast the ring, refusals must not.
@@ -357,7 +389,8 @@ module datum_dma_channel
   assign head_o          = ring_q.head;
   assign release_valid_o = state_q == Release;
   assign release_o       = '{ring: ring_q.ring, head: ring_q.head, park: park_q && !halted,
-                             again: !halted && (park_q ? relook_q || landed_hit_i : ring_q.head != ring_q.tail), watch: watch_q};
+                             again: !halted && (park_q ? relook_q || landed_hit_i : midway_q || ring_q.head != ring_q.tail), watch: watch_q,
+                             midway: midway_q && !halted, suspended: release_valid_o && midway_q ? suspended_q : '0};
 
   function automatic logic overrun(input logic [31:0] ahead, input logic [31:0] size_log2);
     overrun = ahead != '0 && (size_log2 > 32'd16 || ahead > (32'd1 << size_log2[4:0]));
@@ -383,10 +416,17 @@ module datum_dma_channel
     end
     if (reject_now) rejected_q <= 1'b1;
     if (write_job_valid) begin
-      spent_words_q <= write_job.words > WordCountWidth'(QuantumBytes) ? 32'(QuantumBytes) : spent_words_q + 32'(write_job.words);
+      spent_words_q <= spent_words_q + 32'(write_job.words);
     end
     if (push && spent_count_q != '1) spent_count_q <= spent_count_q + 1'b1;
+    if (resume_now) midway_q <= 1'b0;
+    if (leave_now && suspend) begin
+      midway_q    <= 1'b1;
+      suspended_q <= '{position: position, complete: retire_complete, raise: retire_interrupt, sequence_number: oldest_sequence};
+    end
     if (bind_i) begin
+      midway_q      <= midway_i;
+      if (midway_i) suspended_q <= resumed_i;
       ring_q        <= binding_i;
       impossible_q  <= bind_impossible;
       rejected_q    <= 1'b0;
@@ -402,7 +442,7 @@ module datum_dma_channel
   record_stays:      assert property (@(posedge clk_i) disable iff (!rst_ni)
                        record_valid_o && !record_ready_i && !halted |=> record_valid_o || halted);
   released_is_empty: assert property (@(posedge clk_i) disable iff (!rst_ni)
-                       release_valid_o |-> tracker_empty && mover_idle && in_flight_q == '0 && !queue_valid);
+                       release_valid_o |-> tracker_empty && mover_idle && in_flight_q == '0 && !queue_valid && !rows_busy);
   look_is_alone:     assert property (@(posedge clk_i) disable iff (!rst_ni) look_now |-> tracker_empty && mover_idle);
   stopped_ends_none: assert property (@(posedge clk_i) disable iff (!rst_ni) halted |-> !retire);
   fetch_fits:        assert property (@(posedge clk_i) disable iff (!rst_ni) held_q <= HeldWidth'(PrefetchDepth));

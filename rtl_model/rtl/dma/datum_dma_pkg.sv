@@ -30,6 +30,35 @@ package datum_dma_pkg;
     logic [127:0]           pattern;    // byte a mod 16 belongs to address a
   } job_t;
 
+  // Two bits more than an address: a step of a region is less than 2^32, so the first row outside the space is seen as such.
+  typedef logic [VaWidth+1:0] wide_t;
+
+  // How far the runs of a descriptor have come.
+  typedef struct packed {
+    job_t                   first;
+    logic                   region;
+    wide_t                  src;        // of the row
+    wide_t                  dst;
+    wide_t                  plane_src;
+    wide_t                  plane_dst;
+    va_t                    done;       // bytes of the row
+    logic [31:0]            rows;
+    logic [31:0]            rows_left;
+    logic [31:0]            planes_left;
+    logic [31:0]            src_row_pitch;
+    logic [31:0]            dst_row_pitch;
+    logic [31:0]            src_slice_pitch;
+    logic [31:0]            dst_slice_pitch;
+  } position_t;
+
+  // A descriptor that made way for other rings in the middle.
+  typedef struct packed {
+    position_t              position;
+    logic                   complete;
+    logic                   raise;
+    logic [31:0]            sequence_number;
+  } suspended_t;
+
   // The part of a job that the reader hands to the writer.
   typedef struct packed {
     slot_t                  slot;
@@ -88,6 +117,7 @@ package datum_dma_pkg;
     logic [31:0]            head;
     logic [31:0]            tail;
     logic                   parked;     // its next descriptor is a wait that did not hold
+    logic [3:0]             weight;     // turns more than one that it may take at a time
   } binding_t;
 
   // How a channel leaves a ring.
@@ -97,6 +127,8 @@ package datum_dma_pkg;
     logic                   again;      // it has work that can go on at once
     logic                   park;
     watch_t                 watch;
+    logic                   midway;
+    suspended_t             suspended;  // if midway
   } release_t;
 
   // A completion record to be written, and what follows it.

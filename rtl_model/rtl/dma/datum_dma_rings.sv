@@ -33,6 +33,8 @@ module datum_dma_rings
   input  logic                            bind_i,
   input  logic [RingWidth-1:0]            bind_ring_i,
   output binding_t                        binding_o,      // of bind_ring_i
+  output logic                            midway_o,       // a descriptor of bind_ring_i is suspended, the one before its head:
+  output suspended_t                      resumed_o,
 
   // Channels.
   output doorbell_t                       doorbell_o,
@@ -76,7 +78,7 @@ module datum_dma_rings
   assign write_kick    = write_page && index_q == RING_KICK_OFFSET[5:2];
   assign write_control = write_config && index_q == RING_CONTROL_OFFSET[5:2];
 
-  logic [63:0] enabled_q, ready_q, bound_q, parked_q, faulted_q, failed_q, stopping_q, head_zero_q;
+  logic [63:0] enabled_q, ready_q, bound_q, parked_q, midway_q, faulted_q, failed_q, stopping_q, head_zero_q;
 
   assign start = write_control && wdata_q[0] && !enabled_q[ring_q];
   assign stop  = write_control && !wdata_q[0] && enabled_q[ring_q];
@@ -145,10 +147,26 @@ module datum_dma_rings
     .a_ring_i(ring_q), .a_data_o(fault_address), .b_ring_i('0), .b_data_o(unused_fault_address)
   );
 
+  logic [3:0] weight, bind_weight;
+  datum_dma_table #(.Width(4)) u_weight (
+    .clk_i, .rst_ni, .write_i(write_config && index_q == RING_WEIGHT_OFFSET[5:2]), .write_ring_i(ring_q), .write_data_i(wdata_q[3:0]),
+    .a_ring_i(ring_q), .a_data_o(weight), .b_ring_i(bind_ring_i), .b_data_o(bind_weight)
+  );
+
+  // Descriptors that made way in the middle.
+  suspended_t suspended [64];
+  always_ff @(posedge clk_i) if (release_valid_i && release_i.midway) suspended[release_i.ring] <= release_i.suspended;
+  assign midway_o = midway_q[bind_ring_i];
+  always_comb begin
+    resumed_o = '0;
+    if (bind_i && midway_o) resumed_o = suspended[bind_ring_i];
+  end
+
   assign binding_o = '{
     ring: bind_ring_i, base: {binding_data[1], binding_data[0]}, completion: {binding_data[3], binding_data[2]},
     spaces: {binding_data[5], binding_data[4]}, size_log2: binding_data[6],
-    head: head_zero_q[bind_ring_i] ? '0 : bind_head, tail: bind_tail, parked: parked_q[bind_ring_i]
+    head: head_zero_q[bind_ring_i] ? '0 : bind_head, tail: bind_tail, parked: parked_q[bind_ring_i],
+    weight: bind_weight
   };
 
   logic [31:0] live_head;
@@ -180,6 +198,7 @@ module datum_dma_rings
     if (exists && !page_q) begin
       if (index_q < 4'(ConfigWords))                         reg_rdata_o <= config_data[index_q[2:0]];
       else if (index_q == RING_CONTROL_OFFSET[5:2])          reg_rdata_o <= 32'(enabled_q[ring_q]);
+      else if (index_q == RING_WEIGHT_OFFSET[5:2])           reg_rdata_o <= 32'(weight);
     end else if (exists) begin
       unique case (index_q)
         RING_TAIL_OFFSET[5:2]:                 reg_rdata_o <= tail;
@@ -252,6 +271,7 @@ module datum_dma_rings
     stopping_q  <= (stopping_q | stop_bit) & ((bound_q | bind_bit) & ~release_bit);
     ready_q     <= ((ready_q & ~bind_bit) | ready_set) & enabled_q & ~stop_bit & ~faulted_q & ~fail_bit;
     parked_q    <= ((parked_q & ~resumed_bits) | (release_i.park ? release_bit & ~stopping_q : '0)) & ~stop_bit & ~fail_bit & ~start_bit;
+    midway_q    <= ((midway_q & ~bind_bit) | (release_i.midway ? release_bit & ~stopping_q : '0)) & ~stop_bit & ~start_bit;
     faulted_q   <= (faulted_q | (fail_bit & ~stopping_q)) & ~stop_bit & ~start_bit;
     failed_q    <= (failed_q | (fail_bit & ~stopping_q)) & ~start_bit;
     head_zero_q <= (head_zero_q | start_bit) & ~(release_bit & ~stopping_q);
@@ -261,6 +281,7 @@ module datum_dma_rings
       stopping_q  <= '0;
       ready_q     <= '0;
       parked_q    <= '0;
+      midway_q    <= '0;
       faulted_q   <= '0;
       failed_q    <= '0;
       head_zero_q <= '1;

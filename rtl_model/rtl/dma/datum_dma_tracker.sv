@@ -20,6 +20,7 @@ module datum_dma_tracker
   input  logic [31:0]     head_i,           // after it
   output logic            ready_o,
   output logic            empty_o,
+  output logic            single_o,         // one descriptor has begun and not retired
   output slot_t           next_slot_o,      // of the descriptor that begins
   output slot_t           oldest_o,
 
@@ -60,6 +61,7 @@ module datum_dma_tracker
 
   assign oldest         = entries[oldest_q];
   assign empty_o        = count_q == '0;
+  assign single_o       = count_q == (SlotWidth + 1)'(1);
   assign ready_o        = count_q < (SlotWidth + 1)'(Slots - 1);
   assign next_slot_o    = next_q;
   assign oldest_o       = oldest_q;

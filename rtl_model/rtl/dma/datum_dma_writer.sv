@@ -16,6 +16,7 @@ module datum_dma_writer
   input  logic                  forget_i,       // forget translations and refusals
   input  logic                  drain_i,
   output logic                  idle_o,         // no access outstanding
+  output logic                  empty_o,        // and no job is left
 
   // Slots from stop_from_i on, counted from oldest_i, begin no more writes.
   input  logic                  stop_all_i,
@@ -175,7 +176,8 @@ module datum_dma_writer
     .valid_o(answer_valid), .data_o(answer), .pop_i(answer_pop)
   );
 
-  assign idle_o = outstanding_q == '0;
+  assign idle_o  = outstanding_q == '0;
+  assign empty_o = idle_o && !active_q && !queued_valid;
 
   always_ff @(posedge clk_i) begin
     if (awready_i) awvalid_o <= 1'b0;
