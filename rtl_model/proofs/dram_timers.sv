@@ -5,37 +5,45 @@
 //   - A column access is allowed t_rcd after its row was opened and t_ccd_l after one of its bank group; a read t_wtr after a write, a write t_rtw after a
 //     read.
 //
-// Of one bank, any.
-// fault rtl/memory/datum_dram_timers.sv: "k + 1 < Rcd" becomes "k + 2 < Rcd"
-// fault rtl/memory/datum_dram_timers.sv: "any_activate_q) < 4" becomes "any_activate_q) < 5"
-// fault rtl/memory/datum_dram_timers.sv: "assign read_allowed_o      = any_write_q == '0" becomes "assign read_allowed_o      = any_write_q[Wtr-3:0] == '0"
+// Of one bank, any, and for each legal timing.
+// faults are looked for with Fixed=1
+// fault rtl/memory/datum_dram_timers.sv: "(rcd[k] ? activate_i" becomes "(rcd[k+1] ? activate_i"
+// fault rtl/memory/datum_dram_timers.sv: "faw[WindowDepth-1:0]) < 4" becomes "faw[WindowDepth-1:0]) < 5"
+// fault rtl/memory/datum_dram_timers.sv: "(write_i != '0 ? wtr" becomes "(write_i[0] ? wtr"
 `include "proofs.svh"
 
 module dram_timers_proof
   import datum_dram_pkg::*;
-(
+#(
+  parameter bit Fixed = 1'b0   // one timing, that of the package
+) (
   input logic                 clk_i,
   input logic                 rst_ni,
   input logic [BankCount-1:0] activate_i,
   input logic [BankCount-1:0] precharge_i,
   input logic [BankCount-1:0] read_i,
   input logic [BankCount-1:0] write_i,
-  input logic [BankWidth-1:0] any_i
+  input logic [BankWidth-1:0] any_i,
+  input dram_timing_t         any_timing_i
 );
-  localparam dram_timing_t Timing = Ddr4At300Mhz;
   localparam logic [4:0] Old = '1;
 
   logic [BankCount-1:0] activate_allowed, precharge_allowed, column_allowed;
   logic                 read_allowed, write_allowed;
 
-  datum_dram_timers #(.Timing(Timing)) dut (
-    .clk_i, .rst_ni, .activate_i, .precharge_i, .read_i, .write_i,
+  dram_timing_t timing;
+
+  datum_dram_timers dut (
+    .clk_i, .rst_ni, .timing_i(timing), .activate_i, .precharge_i, .read_i, .write_i,
     .activate_allowed_o(activate_allowed), .precharge_allowed_o(precharge_allowed), .column_allowed_o(column_allowed),
     .read_allowed_o(read_allowed), .write_allowed_o(write_allowed)
   );
 
   `RESET_FIRST
   `ANY(bank_q, any_i)
+  `ANY(timing_q, any_timing_i)
+  assign timing = Fixed ? Ddr4At300Mhz : timing_q;
+  `ASSUME(legal, !started_q || legal(timing))
 
   // Cycles since the last command of the kind.
   logic [4:0]           activate_age_q, precharge_age_q, read_age_q, write_age_q, group_age_q, group_activate_age_q, any_read_age_q, any_write_age_q;
@@ -76,11 +84,45 @@ module dram_timers_proof
     end
   end
 
-  `PROVE(activate, !started_q || activate_allowed[bank_q] == (precharge_age_q >= 5'(Timing.t_rp) && group_activate_age_q >= 5'(Timing.t_rrd_l)
-                                                               && fourth_q >= 5'(Timing.t_faw)))
-  `PROVE(precharge, !started_q || precharge_allowed[bank_q] == (activate_age_q >= 5'(Timing.t_ras) && read_age_q >= 5'(Timing.t_rtp)
-                                                                 && write_age_q >= 5'(Timing.t_wr)))
-  `PROVE(column, !started_q || column_allowed[bank_q] == (activate_age_q >= 5'(Timing.t_rcd) && group_age_q >= 5'(Timing.t_ccd_l)))
-  `PROVE(read, !started_q || read_allowed == (any_write_age_q >= 5'(Timing.t_wtr)))
-  `PROVE(write, !started_q || write_allowed == (any_read_age_q >= 5'(Timing.t_rtw)))
+  // What each element of the block says is what the ages say.
+  logic as_the_ages_say;
+  always_comb begin
+    as_the_ages_say = activate_age_q != '0 && precharge_age_q != '0 && read_age_q != '0 && write_age_q != '0 && group_age_q != '0
+                      && group_activate_age_q != '0 && any_read_age_q != '0 && any_write_age_q != '0;
+    for (int unsigned k = 0; k < dut.ColumnDepth; k++)
+      if (dut.column_q[k][bank_q] != (6'(activate_age_q) + 6'(k) < 6'(timing.t_rcd))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.PrechargeDepth; k++)
+      if (dut.precharge_q[k][bank_q] != (6'(activate_age_q) + 6'(k) < 6'(timing.t_ras) || 6'(read_age_q) + 6'(k) < 6'(timing.t_rtp)
+                                         || 6'(write_age_q) + 6'(k) < 6'(timing.t_wr))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.ActivateDepth; k++)
+      if (dut.activate_q[k][bank_q] != (6'(precharge_age_q) + 6'(k) < 6'(timing.t_rp))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.GroupDepth; k++)
+      if (dut.group_q[k][bank_q[GroupWidth-1:0]] != (6'(group_age_q) + 6'(k) < 6'(timing.t_ccd_l))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.OpenedDepth; k++)
+      if (dut.opened_q[k][bank_q[GroupWidth-1:0]] != (6'(group_activate_age_q) + 6'(k) < 6'(timing.t_rrd_l))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.ReadDepth; k++)
+      if (dut.read_q[k] != (6'(any_write_age_q) + 6'(k) < 6'(timing.t_wtr))) as_the_ages_say = 1'b0;
+    for (int unsigned k = 0; k < dut.WriteDepth; k++)
+      if (dut.write_q[k] != (6'(any_read_age_q) + 6'(k) < 6'(timing.t_rtw))) as_the_ages_say = 1'b0;
+  end
+
+  // The window holds the last four activates, and between them none.
+  logic window_as_the_ages_say;
+  always_comb begin
+    window_as_the_ages_say = last_q != '0 && (second_q > last_q || second_q == Old) && (third_q > second_q || third_q == Old)
+                             && (fourth_q > third_q || fourth_q == Old);
+    for (int unsigned k = 0; k < dut.WindowDepth; k++)
+      if (5'(k + 1) <= fourth_q && dut.window_q[k] != (5'(k + 1) == last_q || 5'(k + 1) == second_q || 5'(k + 1) == third_q || 5'(k + 1) == fourth_q))
+        window_as_the_ages_say = 1'b0;
+  end
+  `PROVE(elements, !started_q || as_the_ages_say)
+  `PROVE(window, !started_q || window_as_the_ages_say)
+
+  `PROVE(activate, !started_q || activate_allowed[bank_q] == (precharge_age_q >= 5'(timing.t_rp) && group_activate_age_q >= 5'(timing.t_rrd_l)
+                                                               && fourth_q >= 5'(timing.t_faw)))
+  `PROVE(precharge, !started_q || precharge_allowed[bank_q] == (activate_age_q >= 5'(timing.t_ras) && read_age_q >= 5'(timing.t_rtp)
+                                                                 && write_age_q >= 5'(timing.t_wr)))
+  `PROVE(column, !started_q || column_allowed[bank_q] == (activate_age_q >= 5'(timing.t_rcd) && group_age_q >= 5'(timing.t_ccd_l)))
+  `PROVE(read, !started_q || read_allowed == (any_write_age_q >= 5'(timing.t_wtr)))
+  `PROVE(write, !started_q || write_allowed == (any_read_age_q >= 5'(timing.t_rtw)))
 endmodule

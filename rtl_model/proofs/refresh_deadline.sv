@@ -5,8 +5,8 @@
 //   - A refresh finds all rows closed, t_rp after the last precharge, and t_rfc cycles after it there is no command.
 // faults are looked for with Refi=6 Rfc=3 Batch=1
 // fault rtl/memory/datum_dram_scheduler.sv: "due_q >= 4'(RefreshBatch)" becomes "due_q > 4'(RefreshBatch)"
-// fault rtl/memory/datum_dram_scheduler.sv: "wait_q  <= Timing.t_rfc - 12'd2;" becomes "wait_q  <= Timing.t_rfc - 12'd3;"
-// fault rtl/memory/datum_dram_scheduler.sv: "wait_q <= 12'(Timing.t_rp) - 12'd2;" becomes "wait_q <= 12'(Timing.t_rp) - 12'd3;"
+// fault rtl/memory/datum_dram_scheduler.sv: "wait_q  <= timing_now.t_rfc - 12'd2;" becomes "wait_q  <= timing_now.t_rfc - 12'd3;"
+// fault rtl/memory/datum_dram_scheduler.sv: "wait_q <= 12'(timing_q.t_rp) - 12'd2;" becomes "wait_q <= 12'(timing_q.t_rp) - 12'd3;"
 `include "proofs.svh"
 
 module refresh_deadline_proof
@@ -24,7 +24,8 @@ module refresh_deadline_proof
   input logic [BankCount-1:0] write_has_i,
   input logic [RowWidth-1:0]  write_row_i[BankCount],
   input logic [SlotWidth:0]   write_count_i,
-  input logic                 write_wanted_i
+  input logic                 write_wanted_i,
+  input logic                 timing_apply_i
 );
   function automatic dram_timing_t timing();
     timing        = Ddr4At300Mhz;
@@ -40,7 +41,7 @@ module refresh_deadline_proof
   localparam int unsigned Limit = Batch * Refi + Close + Rp + 1;
   localparam logic [2:0] Run = 3'd0, Closing = 3'd1, Closed = 3'd2, Refresh = 3'd3, Recover = 3'd4;
 
-  logic                   column, column_write, activate, precharge, precharge_all, refresh, ready;
+  logic                   column, column_write, activate, precharge, precharge_all, refresh, ready, taken;
   logic [BankWidth-1:0]   column_bank, activate_bank, precharge_bank;
   logic [ColumnWidth-1:0] column_address;
   logic [TagWidth-1:0]    column_tag;
@@ -50,15 +51,15 @@ module refresh_deadline_proof
     assign heads[b] = '0;
   end
 
-  datum_dram_scheduler #(.Timing(Timing), .RefreshBatch(Batch)) dut (
-    .clk_i, .rst_ni, .read_has_i, .read_row_i, .read_head_i(heads), .read_count_i, .write_has_i, .write_row_i, .write_head_i(heads), .write_count_i,
+  datum_dram_scheduler #(.ResetTiming(Timing), .RefreshBatch(Batch)) dut (
+    .clk_i, .rst_ni, .timing_i(Timing), .timing_apply_i, .timing_taken_o(taken), .read_has_i, .read_row_i, .read_head_i(heads), .read_count_i, .write_has_i, .write_row_i, .write_head_i(heads), .write_count_i,
     .write_wanted_i, .column_o(column), .column_write_o(column_write), .column_bank_o(column_bank), .column_address_o(column_address),
     .column_tag_o(column_tag), .activate_o(activate), .activate_bank_o(activate_bank), .activate_row_o(activate_row), .precharge_o(precharge),
     .precharge_all_o(precharge_all), .precharge_bank_o(precharge_bank), .refresh_o(refresh), .ready_o(ready)
   );
 
   logic unused_outputs;
-  assign unused_outputs = ^{column_write, precharge_all, ready, column_bank, activate_bank, precharge_bank, column_address, column_tag, activate_row};
+  assign unused_outputs = ^{taken, column_write, precharge_all, ready, column_bank, activate_bank, precharge_bank, column_address, column_tag, activate_row};
 
   `RESET_FIRST
 
@@ -82,13 +83,12 @@ module refresh_deadline_proof
   assign debt     = 17'(dut.due_q) * 17'(Refi) + 17'(Refi) - 17'd1 - 17'(dut.interval_q);
   assign wait_now = 17'(dut.wait_q);
 
-  // While rows are being closed nothing new is sent, so the timers' histories empty from the front.
+  // While rows are being closed nothing new is sent, so what blocks a precharge runs out.
   logic quiet;
   always_comb begin
     quiet = 1'b1;
-    for (int unsigned k = 0; k < Ras; k++) if (k < 32'(closing_q) && dut.u_timers.activates_q[k] != '0) quiet = 1'b0;
-    for (int unsigned k = 0; k < int'(Timing.t_rtp); k++) if (k < 32'(closing_q) && dut.u_timers.reads_q[k] != '0) quiet = 1'b0;
-    for (int unsigned k = 0; k < int'(Timing.t_wr); k++) if (k < 32'(closing_q) && dut.u_timers.writes_q[k] != '0) quiet = 1'b0;
+    for (int unsigned k = 0; k < dut.u_timers.PrechargeDepth; k++)
+      if (k + 1 + 32'(closing_q) >= Close && dut.u_timers.precharge_q[k] != '0) quiet = 1'b0;
   end
 
   logic in_bounds;
@@ -105,6 +105,7 @@ module refresh_deadline_proof
     endcase
   end
 
+  `PROVE(timing_stays, !started_q || dut.timing_q == Timing)
   `PROVE(each_state_is_in_bounds, !started_q || (in_bounds && dut.interval_q < 16'(Refi)))
   `PROVE(rows_close_in_time, !started_q || (quiet && 32'(closing_q) <= Close - (dut.state_q == Closing ? 1 : 0)))
   `PROVE(only_closing_counts, !started_q || dut.state_q == Closing || dut.state_q == Closed || closing_q == '0)

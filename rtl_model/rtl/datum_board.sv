@@ -153,7 +153,6 @@ module datum_board
   localparam int unsigned Managers = DmaManagers + 3;
   localparam int unsigned Translators = 2 * ChannelCount + 1;
   localparam int unsigned Subordinates = 3;
-  localparam dram_timing_t Timing = Ddr4At300Mhz;
 
   // Inputs that many blocks look at are registered first: they change rarely, or need not be seen in the same cycle.
   logic [63:0] memory_bytes_q, fixed_bytes_q, window_bytes_q, timer_q;
@@ -199,10 +198,12 @@ module datum_board
   logic [18:0]         memory_offset;
   logic [31:0]         memory_wdata;
   logic [63:0]         memory_value;
+  dram_timing_t        timing;
+  logic                timing_refused, timing_pending, timing_apply, timing_taken;
   logic [6:0]          dma_irq_vector;
   logic                work_idle, regs_idle, msix_idle, dma_idle, mmu_idle, fabric_idle, dram_idle, onchip_idle, aperture_idle;
 
-  datum_regs #(.OnchipBytes(OnchipBytes), .ClockHz(ClockHz), .Timing(Timing)) u_regs (
+  datum_regs #(.OnchipBytes(OnchipBytes), .ClockHz(ClockHz)) u_regs (
     .clk_i, .rst_ni, .core_rst_ni(core_rst_n),
     .memory_bytes_i         (memory_bytes_q),
     .aperture_fixed_bytes_i (fixed_bytes_q),
@@ -264,6 +265,9 @@ module datum_board
     .memory_wdata_o         (memory_wdata),
     .memory_value_i         (memory_value),
     .memory_wide_i          (memory_wide),
+    .timing_i               (timing),
+    .timing_refused_i       (timing_refused),
+    .timing_pending_i       (timing_pending),
     .perf_index_o           (perf_index),
     .perf_value_i           (perf_value),
     .idle_o                 (regs_idle)
@@ -535,8 +539,21 @@ module datum_board
     .idle_o        (memory_regs_idle)
   );
 
-  datum_dram_ctrl #(.Timing(Timing)) u_dram (
+  // Belongs to the controller: a reset by software leaves both alone.
+  datum_timing_regs u_timing (
     .clk_i, .rst_ni,
+    .write_i  (memory_write && !memory_inject),
+    .offset_i (memory_offset),
+    .wdata_i  (memory_wdata),
+    .timing_o (timing),
+    .refused_o(timing_refused),
+    .pending_o(timing_pending),
+    .apply_o  (timing_apply),
+    .taken_i  (timing_taken)
+  );
+
+  datum_dram_ctrl u_dram (
+    .clk_i, .rst_ni, .timing_i(timing), .timing_apply_i(timing_apply), .timing_taken_o(timing_taken),
     .awvalid_i(s_awvalid[TargetDram]), .awready_o(s_awready[TargetDram]), .aw_i(s_aw[TargetDram]),
     .wvalid_i (s_wvalid[TargetDram]), .wready_o(s_wready[TargetDram]), .w_i(s_w[TargetDram]),
     .bvalid_o (s_bvalid[TargetDram]), .bready_i(s_bready[TargetDram]), .b_o(s_b[TargetDram]),

@@ -117,6 +117,7 @@ Activity GoldenModel::activity() const { return {!parts_.rings.has_work(), parts
 void GoldenModel::power_on() {
   parts_.reset();
   parts_.messages.power_on();
+  parts_.timing = {};
 }
 
 }  // namespace datum::sim

@@ -10,6 +10,7 @@
 #include "sim/model/message_table.hpp"
 #include "sim/model/mmu.hpp"
 #include "sim/model/ring_engine.hpp"
+#include "sim/model/timing_registers.hpp"
 #include "sim/model/word_watch.hpp"
 
 namespace datum::sim {
@@ -45,7 +46,7 @@ struct GoldenParts {
   GoldenParts& operator=(const GoldenParts&) = delete;
   ~GoldenParts() = default;
 
-  /// What the RESET register does: everything but the message table and memory contents.
+  /// What the RESET register does: everything but the message table, the memory's timing and its contents.
   void reset() noexcept {
     global = {};
     global.channel_enable = options.channels;
@@ -65,6 +66,7 @@ struct GoldenParts {
   MessageTable messages;
   RingEngine rings;
   GlobalRegisters global;
+  TimingRegisters timing;
 };
 
 }  // namespace datum::sim

@@ -15,15 +15,6 @@ constexpr std::uint32_t register_bytes = 4;
 constexpr std::uint64_t window_base_bits = (3ULL << 56U) | 0x000ffffffffff000ULL;
 constexpr std::uint64_t space_root_bits = 0x000ffffffffff001ULL;
 
-/// The description's timing of the controller, in cycles of 300 MHz. The golden model has no timing; the
-/// registers inform software.
-constexpr std::uint32_t timing0 =
-    hw::McTiming0Register{}.set_t_rcd(5).set_t_rp(5).set_t_ras(10).set_t_rrd_l(2).raw;
-constexpr std::uint32_t timing1 =
-    hw::McTiming1Register{}.set_t_cl(5).set_t_ccd_l(2).set_t_wtr(7).set_t_rtw(3).raw;
-constexpr std::uint32_t timing2 = hw::McTiming2Register{}.set_t_refi(2340).set_t_rfc(105).set_t_faw(7).raw;
-constexpr std::uint32_t timing3 = hw::McTiming3Register{}.set_t_wr(9).set_t_rtp(3).raw;
-
 /// By 32-bit word of BAR0: index into the register table plus one, 0 for none. Made by the compiler: it is
 /// far larger than what a program asks it for.
 constexpr auto register_at = [] {
@@ -216,13 +207,12 @@ std::uint64_t RegisterFile::read_mmu_or_memory(std::uint32_t offset, std::uint32
   case hw::mc_status:
     return hw::McStatusRegister{}.set_ready(true).set_ecc(true).raw;
   case hw::mc_timing0:
-    return timing0;
   case hw::mc_timing1:
-    return timing1;
   case hw::mc_timing2:
-    return timing2;
   case hw::mc_timing3:
-    return timing3;
+    return parts_.timing.read((offset - hw::mc_timing0) / register_bytes);
+  case hw::mc_timing_status:
+    return parts_.timing.status();
   default:
     return read_ecc_register(parts_.ecc, offset);
   }
@@ -353,6 +343,15 @@ void RegisterFile::write_mmu(std::uint32_t offset, std::uint32_t index, std::uin
     break;
   case hw::space_root(0):
     parts_.mmu.set_root(index, merge(parts_.mmu.root(index), value, mask) & space_root_bits);
+    break;
+  case hw::mc_timing0:
+  case hw::mc_timing1:
+  case hw::mc_timing2:
+  case hw::mc_timing3:
+    parts_.timing.write((offset - hw::mc_timing0) / register_bytes, static_cast<std::uint32_t>(value));
+    break;
+  case hw::mc_timing_status:
+    parts_.timing.clear(static_cast<std::uint32_t>(value));
     break;
   default:
     write_ecc_register(parts_.ecc, offset, value, mask);

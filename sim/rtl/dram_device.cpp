@@ -24,7 +24,7 @@ void DramDevice::power_on() noexcept {
 }
 
 void DramDevice::set_timing(const DramTiming& timing) noexcept {
-  timing_ = timing;
+  timing_ = programmed_ = timing;
   timing_known_ = true;
 }
 
@@ -121,6 +121,9 @@ void DramDevice::refresh(std::uint64_t now) {
   apart(last_refresh_, timing_.refresh.t_rfc(), "t_rfc between refreshes", 0, now);
   last_refresh_ = now;
   refreshed_ = true;
+  if (pins_.dram_pre_all_o != 0 && pins_.dram_pre_valid_o == 0) {
+    timing_ = programmed_;
+  }
 }
 
 void DramDevice::check_column(unsigned bank, std::uint64_t now) {

@@ -24,6 +24,9 @@ class DramDevice {
   void power_on() noexcept;
   void set_timing(const DramTiming& timing) noexcept;
 
+  /// What software has programmed: counts behind the refresh with which the controller takes it.
+  void program(const DramTiming& timing) noexcept { programmed_ = timing; }
+
   void drive(std::uint64_t cycle) noexcept;
   /// Takes the commands of `cycle`.
   void sample(std::uint64_t cycle);
@@ -71,6 +74,7 @@ class DramDevice {
   BoardPins& pins_;
   DramArray& array_;
   DramTiming timing_;
+  DramTiming programmed_;
   bool timing_known_ = false;
   std::array<Bank, banks> bank_{};
   std::array<std::uint64_t, groups> group_column_{};

@@ -128,7 +128,7 @@ void RtlEngine::power_on() {
     tick();
   }
   bench_->pins.rst_ni = 1;
-  read_timing();
+  bench_->memory.set_timing(read_timing());
   if (triggers_ != nullptr && triggers_->waits_for(WaveformTrigger::Kind::fault)) {
     triggers_->set_rings(access_register_read(hw::ring_count));
   }
@@ -146,13 +146,13 @@ void RtlEngine::power_on() {
   }
 }
 
-void RtlEngine::read_timing() {
+DramTiming RtlEngine::read_timing() {
   DramTiming timing;
   timing.row = {access_register_read(hw::mc_timing0)};
   timing.column = {access_register_read(hw::mc_timing1)};
   timing.refresh = {access_register_read(hw::mc_timing2)};
   timing.recovery = {access_register_read(hw::mc_timing3)};
-  bench_->memory.set_timing(timing);
+  return timing;
 }
 
 void RtlEngine::check_sizes() {
@@ -281,6 +281,9 @@ void RtlEngine::access_register_write(std::uint32_t offset, std::uint32_t value)
   auto& port = bench_->registers;
   port.begin_write(offset, value);
   finish([&] { return port.done(); }, "a register write");
+  if (offset >= hw::mc_timing0 && offset <= hw::mc_timing3) {
+    bench_->memory.program(read_timing());  // it may have been refused
+  }
 }
 
 std::uint32_t RtlEngine::read_register32(std::uint32_t offset) {

@@ -61,7 +61,7 @@ class RtlEngine final : public Engine {
   void finish(const std::function<bool()>& done, const char* what);
   std::uint32_t access_register_read(std::uint32_t offset);
   void access_register_write(std::uint32_t offset, std::uint32_t value);
-  void read_timing();
+  DramTiming read_timing();
   /// A design has sizes of its own, which the simulated host around it must have, too.
   void check_sizes();
 

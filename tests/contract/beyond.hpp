@@ -22,6 +22,8 @@ inline constexpr const char* beyond_protocol = "*.exported_memory_is_*:*.exports
 
 /// A board of somebody's own RTL: who it is and how large is its own affair.
 inline constexpr const char* beyond_a_design =
-    "*the_function_says_who_it_is*:*an_address_without_options_*:*options_of_the_address_*";
+    "*the_function_says_who_it_is*:*an_address_without_options_*:*options_of_the_address_*:"
+    // A memory controller of its own may have a timing that nobody changes.
+    "*TimingContract*";
 
 }  // namespace datum::test

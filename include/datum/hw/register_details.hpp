@@ -28,7 +28,7 @@ struct CodeInfo {
 };
 
 /// What each register of register_table is, in its order.
-inline constexpr std::array<std::string_view, 78> register_descriptions{{
+inline constexpr std::array<std::string_view, 79> register_descriptions{{
     "The bytes 'D' 'A' 'T' 'M'.",
     "Version of the register interface.",
     "CRC-32 of the register description that the board was built from.",
@@ -70,6 +70,7 @@ inline constexpr std::array<std::string_view, 78> register_descriptions{{
     "Column timing.",
     "Refresh timing and activate window.",
     "Recovery.",
+    "Of writes to MC_TIMING0 to MC_TIMING3.",
     "Words that were read with one wrong bit and corrected.",
     "Words that were read and could not be corrected.",
     "Forgets errors.",
@@ -109,7 +110,7 @@ inline constexpr std::array<std::string_view, 78> register_descriptions{{
     "Address of the refused access.",
 }};
 
-inline constexpr std::array<FieldInfo, 52> field_table{{
+inline constexpr std::array<FieldInfo, 54> field_table{{
     {"VERSION", "major", 16U, 16U, 0U, "", "Grows when old drivers cannot drive the board."},
     {"VERSION", "minor", 0U, 16U, 0U, "", "Grows with additions."},
     {"WINDOW_BASE", "address", 12U, 40U, 12U, "", "Device address of the window's first byte, in units of 4 KiB."},
@@ -127,19 +128,21 @@ inline constexpr std::array<FieldInfo, 52> field_table{{
     {"SPACE_ROOT", "address", 12U, 40U, 12U, "", "Ordinal-0 device address of the root table, in units of 4 KiB."},
     {"MC_STATUS", "ready", 0U, 1U, 0U, "", "Initialisation is done."},
     {"MC_STATUS", "ecc", 1U, 1U, 0U, "", "Words of 64 bits of ordinal 0 are protected: one wrong bit is corrected, two are detected."},
-    {"MC_TIMING0", "t_rcd", 0U, 8U, 0U, "", "Activate to column command."},
-    {"MC_TIMING0", "t_rp", 8U, 8U, 0U, "", "Precharge to activate."},
-    {"MC_TIMING0", "t_ras", 16U, 8U, 0U, "", "Activate to precharge."},
-    {"MC_TIMING0", "t_rrd_l", 24U, 8U, 0U, "", "Activate to activate, same bank group; across groups a cycle is enough."},
-    {"MC_TIMING1", "t_cl", 0U, 8U, 0U, "", "Read command to data."},
-    {"MC_TIMING1", "t_ccd_l", 8U, 8U, 0U, "", "Column to column command, same bank group."},
-    {"MC_TIMING1", "t_wtr", 16U, 8U, 0U, "", "Write command to read command."},
-    {"MC_TIMING1", "t_rtw", 24U, 8U, 0U, "", "Read command to write command."},
-    {"MC_TIMING2", "t_refi", 0U, 16U, 0U, "", "Refresh interval."},
-    {"MC_TIMING2", "t_rfc", 16U, 12U, 0U, "", "Refresh to activate."},
-    {"MC_TIMING2", "t_faw", 28U, 4U, 0U, "", "Window in which at most four activates stand."},
-    {"MC_TIMING3", "t_wr", 0U, 8U, 0U, "", "Write command to precharge."},
-    {"MC_TIMING3", "t_rtp", 8U, 8U, 0U, "", "Read command to precharge."},
+    {"MC_TIMING0", "t_rcd", 0U, 8U, 0U, "", "Activate to column command; 2 to 16."},
+    {"MC_TIMING0", "t_rp", 8U, 8U, 0U, "", "Precharge to activate; 2 to 16."},
+    {"MC_TIMING0", "t_ras", 16U, 8U, 0U, "", "Activate to precharge; 2 to 24."},
+    {"MC_TIMING0", "t_rrd_l", 24U, 8U, 0U, "", "Activate to activate, same bank group; across groups a cycle is enough; 2 to 8."},
+    {"MC_TIMING1", "t_cl", 0U, 8U, 0U, "", "Read command to data; 2 to 12."},
+    {"MC_TIMING1", "t_ccd_l", 8U, 8U, 0U, "", "Column to column command, same bank group; 2 to 8."},
+    {"MC_TIMING1", "t_wtr", 16U, 8U, 0U, "", "Write command to read command; 2 to 16."},
+    {"MC_TIMING1", "t_rtw", 24U, 8U, 0U, "", "Read command to write command; 2 to 16."},
+    {"MC_TIMING2", "t_refi", 0U, 16U, 0U, "", "Refresh interval; 1024 to 65535."},
+    {"MC_TIMING2", "t_rfc", 16U, 12U, 0U, "", "Refresh to activate; 32 to 511."},
+    {"MC_TIMING2", "t_faw", 28U, 4U, 0U, "", "Window in which at most four activates stand; 2 to 15."},
+    {"MC_TIMING3", "t_wr", 0U, 8U, 0U, "", "Write command to precharge; 2 to 24."},
+    {"MC_TIMING3", "t_rtp", 8U, 8U, 0U, "", "Read command to precharge; 2 to 16."},
+    {"MC_TIMING_STATUS", "refused", 0U, 1U, 0U, "", "A write had a value outside its bounds and was ignored; writing 1 clears it."},
+    {"MC_TIMING_STATUS", "pending", 1U, 1U, 0U, "", "What was written is not in effect yet; writing has no effect."},
     {"ECC_CLEAR", "counts", 0U, 1U, 0U, "", "Write 1: both counts are zero."},
     {"ECC_CLEAR", "logs", 1U, 1U, 0U, "", "Write 1: both logs are empty and take the next error."},
     {"ECC_CORRECTED_INFO", "valid", 0U, 1U, 0U, "", "The log holds an error."},

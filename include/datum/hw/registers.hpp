@@ -12,7 +12,7 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0x966dff12U;
+inline constexpr std::uint32_t description_crc = 0xae5cdcbdU;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
@@ -402,14 +402,16 @@ struct SpaceRootRegister {
 
 /// 32 bits, ro. State of the controller.
 inline constexpr std::uint32_t mc_status = 0x2000U;
-/// 32 bits, ro. Row timing.
+/// 32 bits, rw. Row timing.
 inline constexpr std::uint32_t mc_timing0 = 0x2004U;
-/// 32 bits, ro. Column timing.
+/// 32 bits, rw. Column timing.
 inline constexpr std::uint32_t mc_timing1 = 0x2008U;
-/// 32 bits, ro. Refresh timing and activate window.
+/// 32 bits, rw. Refresh timing and activate window.
 inline constexpr std::uint32_t mc_timing2 = 0x200cU;
-/// 32 bits, ro. Recovery.
+/// 32 bits, rw. Recovery.
 inline constexpr std::uint32_t mc_timing3 = 0x2010U;
+/// 32 bits, w1c. Of writes to MC_TIMING0 to MC_TIMING3.
+inline constexpr std::uint32_t mc_timing_status = 0x2014U;
 /// 64 bits, ro. Words that were read with one wrong bit and corrected.
 inline constexpr std::uint32_t ecc_corrected_count = 0x2020U;
 /// 64 bits, ro. Words that were read and could not be corrected.
@@ -455,25 +457,25 @@ struct McStatusRegister {
 struct McTiming0Register {
   std::uint32_t raw = 0;
 
-  /// Activate to column command.
+  /// Activate to column command; 2 to 16.
   [[nodiscard]] constexpr std::uint8_t t_rcd() const noexcept { return static_cast<std::uint8_t>((raw & std::uint32_t{0xffU})); }
   constexpr McTiming0Register& set_t_rcd(std::uint8_t value) noexcept {
     raw = (raw & ~std::uint32_t{0xffU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xffU});
     return *this;
   }
-  /// Precharge to activate.
+  /// Precharge to activate; 2 to 16.
   [[nodiscard]] constexpr std::uint8_t t_rp() const noexcept { return static_cast<std::uint8_t>(((raw >> 8U) & std::uint32_t{0xffU})); }
   constexpr McTiming0Register& set_t_rp(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 8U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 8U);
     return *this;
   }
-  /// Activate to precharge.
+  /// Activate to precharge; 2 to 24.
   [[nodiscard]] constexpr std::uint8_t t_ras() const noexcept { return static_cast<std::uint8_t>(((raw >> 16U) & std::uint32_t{0xffU})); }
   constexpr McTiming0Register& set_t_ras(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 16U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 16U);
     return *this;
   }
-  /// Activate to activate, same bank group; across groups a cycle is enough.
+  /// Activate to activate, same bank group; across groups a cycle is enough; 2 to 8.
   [[nodiscard]] constexpr std::uint8_t t_rrd_l() const noexcept { return static_cast<std::uint8_t>(((raw >> 24U) & std::uint32_t{0xffU})); }
   constexpr McTiming0Register& set_t_rrd_l(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 24U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 24U);
@@ -487,25 +489,25 @@ struct McTiming0Register {
 struct McTiming1Register {
   std::uint32_t raw = 0;
 
-  /// Read command to data.
+  /// Read command to data; 2 to 12.
   [[nodiscard]] constexpr std::uint8_t t_cl() const noexcept { return static_cast<std::uint8_t>((raw & std::uint32_t{0xffU})); }
   constexpr McTiming1Register& set_t_cl(std::uint8_t value) noexcept {
     raw = (raw & ~std::uint32_t{0xffU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xffU});
     return *this;
   }
-  /// Column to column command, same bank group.
+  /// Column to column command, same bank group; 2 to 8.
   [[nodiscard]] constexpr std::uint8_t t_ccd_l() const noexcept { return static_cast<std::uint8_t>(((raw >> 8U) & std::uint32_t{0xffU})); }
   constexpr McTiming1Register& set_t_ccd_l(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 8U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 8U);
     return *this;
   }
-  /// Write command to read command.
+  /// Write command to read command; 2 to 16.
   [[nodiscard]] constexpr std::uint8_t t_wtr() const noexcept { return static_cast<std::uint8_t>(((raw >> 16U) & std::uint32_t{0xffU})); }
   constexpr McTiming1Register& set_t_wtr(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 16U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 16U);
     return *this;
   }
-  /// Read command to write command.
+  /// Read command to write command; 2 to 16.
   [[nodiscard]] constexpr std::uint8_t t_rtw() const noexcept { return static_cast<std::uint8_t>(((raw >> 24U) & std::uint32_t{0xffU})); }
   constexpr McTiming1Register& set_t_rtw(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 24U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 24U);
@@ -519,19 +521,19 @@ struct McTiming1Register {
 struct McTiming2Register {
   std::uint32_t raw = 0;
 
-  /// Refresh interval.
+  /// Refresh interval; 1024 to 65535.
   [[nodiscard]] constexpr std::uint16_t t_refi() const noexcept { return static_cast<std::uint16_t>((raw & std::uint32_t{0xffffU})); }
   constexpr McTiming2Register& set_t_refi(std::uint16_t value) noexcept {
     raw = (raw & ~std::uint32_t{0xffffU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xffffU});
     return *this;
   }
-  /// Refresh to activate.
+  /// Refresh to activate; 32 to 511.
   [[nodiscard]] constexpr std::uint16_t t_rfc() const noexcept { return static_cast<std::uint16_t>(((raw >> 16U) & std::uint32_t{0xfffU})); }
   constexpr McTiming2Register& set_t_rfc(std::uint16_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xfffU} << 16U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xfffU}) << 16U);
     return *this;
   }
-  /// Window in which at most four activates stand.
+  /// Window in which at most four activates stand; 2 to 15.
   [[nodiscard]] constexpr std::uint8_t t_faw() const noexcept { return static_cast<std::uint8_t>(((raw >> 28U) & std::uint32_t{0xfU})); }
   constexpr McTiming2Register& set_t_faw(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xfU} << 28U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xfU}) << 28U);
@@ -545,13 +547,13 @@ struct McTiming2Register {
 struct McTiming3Register {
   std::uint32_t raw = 0;
 
-  /// Write command to precharge.
+  /// Write command to precharge; 2 to 24.
   [[nodiscard]] constexpr std::uint8_t t_wr() const noexcept { return static_cast<std::uint8_t>((raw & std::uint32_t{0xffU})); }
   constexpr McTiming3Register& set_t_wr(std::uint8_t value) noexcept {
     raw = (raw & ~std::uint32_t{0xffU}) | (static_cast<std::uint32_t>(value) & std::uint32_t{0xffU});
     return *this;
   }
-  /// Read command to precharge.
+  /// Read command to precharge; 2 to 16.
   [[nodiscard]] constexpr std::uint8_t t_rtp() const noexcept { return static_cast<std::uint8_t>(((raw >> 8U) & std::uint32_t{0xffU})); }
   constexpr McTiming3Register& set_t_rtp(std::uint8_t value) noexcept {
     raw = (raw & ~(std::uint32_t{0xffU} << 8U)) | ((static_cast<std::uint32_t>(value) & std::uint32_t{0xffU}) << 8U);
@@ -559,6 +561,26 @@ struct McTiming3Register {
   }
 
   friend constexpr bool operator==(const McTiming3Register&, const McTiming3Register&) = default;
+};
+
+/// MC_TIMING_STATUS: Of writes to MC_TIMING0 to MC_TIMING3.
+struct McTimingStatusRegister {
+  std::uint32_t raw = 0;
+
+  /// A write had a value outside its bounds and was ignored; writing 1 clears it.
+  [[nodiscard]] constexpr bool refused() const noexcept { return (raw & std::uint32_t{0x1U}) != 0; }
+  constexpr McTimingStatusRegister& set_refused(bool value) noexcept {
+    raw = (raw & ~std::uint32_t{0x1U}) | (static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U});
+    return *this;
+  }
+  /// What was written is not in effect yet; writing has no effect.
+  [[nodiscard]] constexpr bool pending() const noexcept { return ((raw >> 1U) & std::uint32_t{0x1U}) != 0; }
+  constexpr McTimingStatusRegister& set_pending(bool value) noexcept {
+    raw = (raw & ~(std::uint32_t{0x1U} << 1U)) | ((static_cast<std::uint32_t>(value ? 1 : 0) & std::uint32_t{0x1U}) << 1U);
+    return *this;
+  }
+
+  friend constexpr bool operator==(const McTimingStatusRegister&, const McTimingStatusRegister&) = default;
 };
 
 /// ECC_CLEAR: Forgets errors.
@@ -1136,7 +1158,7 @@ struct RegisterInfo {
 };
 
 /// Every register, in the order of the description.
-inline constexpr std::array<RegisterInfo, 78> register_table{{
+inline constexpr std::array<RegisterInfo, 79> register_table{{
     {"MAGIC", "global", 0x0U, 0U, 1U, 32U, Access::ro, false, 0x4d544144U},
     {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10003U},
     {"BUILD_ID", "global", 0x8U, 0U, 1U, 32U, Access::ro, true, 0x0U},
@@ -1174,10 +1196,11 @@ inline constexpr std::array<RegisterInfo, 78> register_table{{
     {"INV_STATUS", "mmu", 0x1018U, 0U, 1U, 32U, Access::ro, false, 0x0U},
     {"SPACE_ROOT", "space", 0x1800U, 8U, 256U, 64U, Access::rw, false, 0x0U},
     {"MC_STATUS", "memory", 0x2000U, 0U, 1U, 32U, Access::ro, true, 0x0U},
-    {"MC_TIMING0", "memory", 0x2004U, 0U, 1U, 32U, Access::ro, true, 0x0U},
-    {"MC_TIMING1", "memory", 0x2008U, 0U, 1U, 32U, Access::ro, true, 0x0U},
-    {"MC_TIMING2", "memory", 0x200cU, 0U, 1U, 32U, Access::ro, true, 0x0U},
-    {"MC_TIMING3", "memory", 0x2010U, 0U, 1U, 32U, Access::ro, true, 0x0U},
+    {"MC_TIMING0", "memory", 0x2004U, 0U, 1U, 32U, Access::rw, false, 0x20a0505U},
+    {"MC_TIMING1", "memory", 0x2008U, 0U, 1U, 32U, Access::rw, false, 0x3070205U},
+    {"MC_TIMING2", "memory", 0x200cU, 0U, 1U, 32U, Access::rw, false, 0x70690924U},
+    {"MC_TIMING3", "memory", 0x2010U, 0U, 1U, 32U, Access::rw, false, 0x309U},
+    {"MC_TIMING_STATUS", "memory", 0x2014U, 0U, 1U, 32U, Access::w1c, false, 0x0U},
     {"ECC_CORRECTED_COUNT", "memory", 0x2020U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"ECC_UNCORRECTED_COUNT", "memory", 0x2028U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"ECC_CLEAR", "memory", 0x2030U, 0U, 1U, 32U, Access::wo, false, 0x0U},

@@ -6,8 +6,7 @@ module datum_regs
   import datum_dram_pkg::*;
 #(
   parameter longint unsigned OnchipBytes = 262144,
-  parameter longint unsigned ClockHz = 300_000_000,
-  parameter dram_timing_t    Timing = Ddr4At300Mhz
+  parameter longint unsigned ClockHz = 300_000_000
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -83,6 +82,9 @@ module datum_regs
   output logic [31:0]                memory_wdata_o,
   input  logic [63:0]                memory_value_i,
   input  logic                       memory_wide_i,
+  input  dram_timing_t               timing_i,
+  input  logic                       timing_refused_i,
+  input  logic                       timing_pending_i,
 
   output logic [3:0]                 perf_index_o,
   input  logic [63:0]                perf_value_i,
@@ -323,10 +325,11 @@ module datum_regs
       BlockMemory: begin
         unique case (offset)
           MC_STATUS_OFFSET:  value = twice({30'd0, 1'b1, memory_ready_i});
-          MC_TIMING0_OFFSET: value = twice({Timing.t_rrd_l, Timing.t_ras, Timing.t_rp, Timing.t_rcd});
-          MC_TIMING1_OFFSET: value = twice({Timing.t_rtw, Timing.t_wtr, Timing.t_ccd_l, Timing.t_cl});
-          MC_TIMING2_OFFSET: value = twice({Timing.t_faw, Timing.t_rfc, Timing.t_refi});
-          MC_TIMING3_OFFSET: value = twice({16'd0, Timing.t_rtp, Timing.t_wr});
+          MC_TIMING0_OFFSET: value = twice({timing_i.t_rrd_l, timing_i.t_ras, timing_i.t_rp, timing_i.t_rcd});
+          MC_TIMING1_OFFSET: value = twice({timing_i.t_rtw, timing_i.t_wtr, timing_i.t_ccd_l, timing_i.t_cl});
+          MC_TIMING2_OFFSET: value = twice({timing_i.t_faw, timing_i.t_rfc, timing_i.t_refi});
+          MC_TIMING3_OFFSET: value = twice({16'd0, timing_i.t_rtp, timing_i.t_wr});
+          MC_TIMING_STATUS_OFFSET: value = twice({30'd0, timing_pending_i, timing_refused_i});
           default: begin
             value = memory_value_i;
             wide  = memory_wide_i;

@@ -3,11 +3,13 @@
 module datum_dram_ctrl
   import datum_pkg::*;
   import datum_dram_pkg::*;
-#(
-  parameter dram_timing_t Timing = Ddr4At300Mhz
-) (
+(
   input  logic                   clk_i,
   input  logic                   rst_ni,
+
+  input  dram_timing_t           timing_i,
+  input  logic                   timing_apply_i,
+  output logic                   timing_taken_o,  // it is in effect behind the refresh of this cycle
 
   input  logic                   awvalid_i,
   output logic                   awready_o,
@@ -226,8 +228,8 @@ module datum_dram_ctrl
     .count_o     (write_count)
   );
 
-  datum_dram_scheduler #(.Timing(Timing)) u_scheduler (
-    .clk_i, .rst_ni,
+  datum_dram_scheduler u_scheduler (
+    .clk_i, .rst_ni, .timing_i, .timing_apply_i, .timing_taken_o,
     .read_has_i      (read_has),
     .read_row_i      (read_row),
     .read_head_i     (read_head),
@@ -271,7 +273,7 @@ module datum_dram_ctrl
     dram_act_bank_o  <= activate_bank;
     dram_act_row_o   <= activate_row;
     dram_pre_bank_o  <= precharge_bank;
-    dram_pre_all_o   <= precharge_all;
+    dram_pre_all_o   <= precharge_all || timing_taken_o;
     dram_cas_write_o <= column_write;
     dram_cas_bank_o  <= column_bank;
     dram_cas_col_o   <= column_address;
@@ -285,8 +287,8 @@ module datum_dram_ctrl
   end
 
 `ifdef DATUM_ASSERTIONS
-  datum_dram_rules #(.Timing(Timing)) u_rules (
-    .clk_i, .rst_ni,
+  datum_dram_rules u_rules (
+    .clk_i, .rst_ni, .timing_i,
     .act_valid_i(dram_act_valid_o),
     .act_bank_i (dram_act_bank_o),
     .pre_valid_i(dram_pre_valid_o),

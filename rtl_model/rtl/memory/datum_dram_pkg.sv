@@ -47,6 +47,37 @@ package datum_dram_pkg;
     t_wr: 8'd9, t_rtp: 8'd3
   };
 
+  // What may be programmed. Any two sets of such values are legal together, and t_rfc covers each rule but its own and t_refi: behind a refresh
+  // only the new set counts.
+  localparam dram_timing_t LeastTiming = '{
+    t_rcd: 8'd2, t_rp: 8'd2, t_ras: 8'd2, t_rrd_l: 8'd2, t_cl: 8'd2, t_ccd_l: 8'd2, t_wtr: 8'd2, t_rtw: 8'd2, t_refi: 16'd1024, t_rfc: 12'd32,
+    t_faw: 4'd2, t_wr: 8'd2, t_rtp: 8'd2
+  };
+  localparam dram_timing_t MostTiming = '{
+    t_rcd: 8'd16, t_rp: 8'd16, t_ras: 8'd24, t_rrd_l: 8'd8, t_cl: 8'd12, t_ccd_l: 8'd8, t_wtr: 8'd16, t_rtw: 8'd16, t_refi: 16'd65535, t_rfc: 12'd511,
+    t_faw: 4'd15, t_wr: 8'd24, t_rtp: 8'd16
+  };
+
+  function automatic logic between(input logic [15:0] least, input logic [15:0] value, input logic [15:0] most);
+    return least <= value && value <= most;
+  endfunction
+
+  function automatic logic legal(input dram_timing_t timing);
+    return between(16'(LeastTiming.t_rcd), 16'(timing.t_rcd), 16'(MostTiming.t_rcd))
+           && between(16'(LeastTiming.t_rp), 16'(timing.t_rp), 16'(MostTiming.t_rp))
+           && between(16'(LeastTiming.t_ras), 16'(timing.t_ras), 16'(MostTiming.t_ras))
+           && between(16'(LeastTiming.t_rrd_l), 16'(timing.t_rrd_l), 16'(MostTiming.t_rrd_l))
+           && between(16'(LeastTiming.t_cl), 16'(timing.t_cl), 16'(MostTiming.t_cl))
+           && between(16'(LeastTiming.t_ccd_l), 16'(timing.t_ccd_l), 16'(MostTiming.t_ccd_l))
+           && between(16'(LeastTiming.t_wtr), 16'(timing.t_wtr), 16'(MostTiming.t_wtr))
+           && between(16'(LeastTiming.t_rtw), 16'(timing.t_rtw), 16'(MostTiming.t_rtw))
+           && between(LeastTiming.t_refi, timing.t_refi, MostTiming.t_refi)
+           && between(16'(LeastTiming.t_rfc), 16'(timing.t_rfc), 16'(MostTiming.t_rfc))
+           && between(16'(LeastTiming.t_faw), 16'(timing.t_faw), 16'(MostTiming.t_faw))
+           && between(16'(LeastTiming.t_wr), 16'(timing.t_wr), 16'(MostTiming.t_wr))
+           && between(16'(LeastTiming.t_rtp), 16'(timing.t_rtp), 16'(MostTiming.t_rtp));
+  endfunction
+
   typedef struct packed {
     logic [BankWidth-1:0]   bank;
     logic [RowWidth-1:0]    row;

@@ -1,11 +1,10 @@
 // The timing rules of the DRAM as assertions on the command port, by ages of commands: independent of how the controller keeps them.
 module datum_dram_rules
   import datum_dram_pkg::*;
-#(
-  parameter dram_timing_t Timing = Ddr4At300Mhz
-) (
+(
   input logic                 clk_i,
   input logic                 rst_ni,
+  input dram_timing_t         timing_i,     // as it was programmed; in effect behind the refresh that says so
   input logic                 act_valid_i,
   input logic [BankWidth-1:0] act_bank_i,
   input logic                 pre_valid_i,
@@ -29,7 +28,8 @@ module datum_dram_rules
   logic [11:0]                   group_act_age_q[2**GroupWidth];
   logic [11:0]                   any_read_age_q, any_write_age_q, ref_age_q;
   logic [BankCount-1:0]          open_q;
-  logic [int'(Timing.t_cl)-1:0]  reads_q;
+  logic [int'(MostTiming.t_cl)-1:0] reads_q; // bit k: data is due k cycles from now
+  dram_timing_t                  timing_q, programmed_q;
 
   function automatic logic [11:0] older(input logic [11:0] age);
     return age == Old ? Old : age + 1'b1;
@@ -53,6 +53,7 @@ module datum_dram_rules
       ref_age_q       <= Old;
       open_q          <= '0;
       reads_q         <= '0;
+      timing_q        <= Ddr4At300Mhz;
     end else begin
       for (int unsigned b = 0; b < BankCount; b++) begin
         act_age_q[b]   <= act_valid_i && act_bank_i == BankWidth'(b) ? 12'd1 : older(act_age_q[b]);
@@ -74,8 +75,11 @@ module datum_dram_rules
       if (act_valid_i) open_q[act_bank_i] <= 1'b1;
       if (pre_valid_i && pre_all_i) open_q <= '0;
       else if (pre_valid_i) open_q[pre_bank_i] <= 1'b0;
-      reads_q <= {reads_q[$bits(reads_q)-2:0], cas_valid_i && !cas_write_i};
+      reads_q <= reads_q >> 1;
+      if (cas_valid_i && !cas_write_i) reads_q[timing_q.t_cl-1] <= 1'b1;
+      if (ref_valid_i && pre_all_i && !pre_valid_i) timing_q <= programmed_q;
     end
+    programmed_q <= timing_i;   // when the command was chosen
   end
 
   logic [11:0] act_age_of_cas, pre_age_of_act, group_age_of_cas, group_age_of_act, fourth_act_age;
@@ -86,20 +90,23 @@ module datum_dram_rules
   assign group_age_of_act = group_act_age_q[act_bank_i[GroupWidth-1:0]];
   assign fourth_act_age   = any_act_age_q[3];
 
+  logic unused_refi;
+  assign unused_refi = ^timing_q.t_refi;
+
   default clocking @(posedge clk_i); endclocking
 
   act_on_closed: assert property (disable iff (!rst_ni) act_valid_i |-> !open_q[act_bank_i]);
   cas_on_open: assert property (disable iff (!rst_ni) cas_valid_i |-> open_q[cas_bank_i]);
-  t_rcd: assert property (disable iff (!rst_ni) cas_valid_i |-> act_age_of_cas >= 12'(Timing.t_rcd));
-  t_rp: assert property (disable iff (!rst_ni) act_valid_i |-> pre_age_of_act >= 12'(Timing.t_rp));
-  t_rfc: assert property (disable iff (!rst_ni) act_valid_i || ref_valid_i |-> ref_age_q >= Timing.t_rfc);
-  t_rrd_l: assert property (disable iff (!rst_ni) act_valid_i |-> group_age_of_act >= 12'(Timing.t_rrd_l));
-  t_faw: assert property (disable iff (!rst_ni) act_valid_i |-> fourth_act_age >= 12'(Timing.t_faw));
-  t_ccd_l: assert property (disable iff (!rst_ni) cas_valid_i |-> group_age_of_cas >= 12'(Timing.t_ccd_l));
-  t_wtr: assert property (disable iff (!rst_ni) cas_valid_i && !cas_write_i |-> any_write_age_q >= 12'(Timing.t_wtr));
-  t_rtw: assert property (disable iff (!rst_ni) cas_valid_i && cas_write_i |-> any_read_age_q >= 12'(Timing.t_rtw));
+  t_rcd: assert property (disable iff (!rst_ni) cas_valid_i |-> act_age_of_cas >= 12'(timing_q.t_rcd));
+  t_rp: assert property (disable iff (!rst_ni) act_valid_i |-> pre_age_of_act >= 12'(timing_q.t_rp));
+  t_rfc: assert property (disable iff (!rst_ni) act_valid_i || ref_valid_i |-> ref_age_q >= timing_q.t_rfc);
+  t_rrd_l: assert property (disable iff (!rst_ni) act_valid_i |-> group_age_of_act >= 12'(timing_q.t_rrd_l));
+  t_faw: assert property (disable iff (!rst_ni) act_valid_i |-> fourth_act_age >= 12'(timing_q.t_faw));
+  t_ccd_l: assert property (disable iff (!rst_ni) cas_valid_i |-> group_age_of_cas >= 12'(timing_q.t_ccd_l));
+  t_wtr: assert property (disable iff (!rst_ni) cas_valid_i && !cas_write_i |-> any_write_age_q >= 12'(timing_q.t_wtr));
+  t_rtw: assert property (disable iff (!rst_ni) cas_valid_i && cas_write_i |-> any_read_age_q >= 12'(timing_q.t_rtw));
   refresh_closed: assert property (disable iff (!rst_ni) ref_valid_i |-> open_q == '0);
-  t_cl: assert property (disable iff (!rst_ni) rvalid_i == reads_q[$bits(reads_q)-1]);
+  t_cl: assert property (disable iff (!rst_ni) rvalid_i == reads_q[0]);
 
   // Precharge: each bank that is open and closed by the command.
   for (genvar b = 0; b < BankCount; b++) begin : gen_precharge
@@ -110,9 +117,9 @@ module datum_dram_rules
     assign read_age  = read_age_q[b];
     assign write_age = write_age_q[b];
     assign pre_age   = pre_age_q[b];
-    t_ras: assert property (disable iff (!rst_ni) closes |-> act_age >= 12'(Timing.t_ras));
-    t_rtp: assert property (disable iff (!rst_ni) closes |-> read_age >= 12'(Timing.t_rtp));
-    t_wr: assert property (disable iff (!rst_ni) closes |-> write_age >= 12'(Timing.t_wr));
-    refresh_after_t_rp: assert property (disable iff (!rst_ni) ref_valid_i |-> pre_age >= 12'(Timing.t_rp));
+    t_ras: assert property (disable iff (!rst_ni) closes |-> act_age >= 12'(timing_q.t_ras));
+    t_rtp: assert property (disable iff (!rst_ni) closes |-> read_age >= 12'(timing_q.t_rtp));
+    t_wr: assert property (disable iff (!rst_ni) closes |-> write_age >= 12'(timing_q.t_wr));
+    refresh_after_t_rp: assert property (disable iff (!rst_ni) ref_valid_i |-> pre_age >= 12'(timing_q.t_rp));
   end
 endmodule

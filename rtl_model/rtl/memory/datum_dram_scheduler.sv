@@ -3,7 +3,7 @@
 module datum_dram_scheduler
   import datum_dram_pkg::*;
 #(
-  parameter dram_timing_t Timing = Ddr4At300Mhz,
+  parameter dram_timing_t ResetTiming = Ddr4At300Mhz,
   parameter int unsigned BatchBeats = 64,       // of one direction while the other one waits
   parameter int unsigned HighWatermark = 64,    // waiting writes that end a batch of reads
   parameter int unsigned IdleCycles = 4,        // without a read before writes have their turn
@@ -14,6 +14,11 @@ module datum_dram_scheduler
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
+
+  // A new timing comes into effect with a refresh.
+  input  dram_timing_t           timing_i,
+  input  logic                   timing_apply_i,
+  output logic                   timing_taken_o,
 
   input  logic [BankCount-1:0]   read_has_i,
   input  logic [RowWidth-1:0]    read_row_i[BankCount],
@@ -52,6 +57,7 @@ module datum_dram_scheduler
   } state_e;
 
   state_e               state_q;
+  dram_timing_t         timing_q;       // in effect
   logic                 ready_q;
   logic [15:0]          interval_q;
   logic [3:0]           due_q;
@@ -113,9 +119,10 @@ module datum_dram_scheduler
 
   assign closing = state_q == StateClose && (open_q & ~precharge_allowed) == '0;
 
-  datum_dram_timers #(.Timing(Timing)) u_timers (
+  datum_dram_timers u_timers (
     .clk_i,
     .rst_ni,
+    .timing_i           (timing_q),
     .activate_i         (activate_grant),
     .precharge_i        (closing ? '1 : precharge_grant),
     .read_i             (write_mode_q ? '0 : column_grant),
@@ -185,17 +192,23 @@ module datum_dram_scheduler
 
   // Refresh. The first one, right after reset, is the initialisation.
   logic refresh_start;
+  dram_timing_t timing_now;
+  assign timing_taken_o = refresh_o && timing_apply_i;
+  assign timing_now     = timing_taken_o ? timing_i : timing_q;
+
   assign refresh_start = due_q >= 4'(RefreshBatch) || (due_q != '0 && idle);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q    <= StateClose;
       ready_q    <= 1'b0;
-      interval_q <= Timing.t_refi - 1'b1;
+      interval_q <= ResetTiming.t_refi - 1'b1;
+      timing_q   <= ResetTiming;
       due_q      <= 4'd1;
       wait_q     <= '0;
     end else begin
-      if (interval_q == '0) interval_q <= Timing.t_refi - 1'b1;
+      timing_q <= timing_now;
+      if (interval_q == '0 || (timing_taken_o && interval_q >= timing_i.t_refi)) interval_q <= timing_now.t_refi - 1'b1;
       else interval_q <= interval_q - 1'b1;
       if (interval_q == '0 && !refresh_o && due_q < 4'(RefreshMaximum)) due_q <= due_q + 1'b1;
       else if (interval_q != '0 && refresh_o) due_q <= due_q - 1'b1;
@@ -203,7 +216,7 @@ module datum_dram_scheduler
       unique case (state_q)
         StateRun: if (refresh_start) state_q <= StateClose;
         StateClose: begin
-          wait_q <= 12'(Timing.t_rp) - 12'd2;
+          wait_q <= 12'(timing_q.t_rp) - 12'd2;
           if (closing) state_q <= StateClosed;
         end
         StateClosed: begin
@@ -211,7 +224,7 @@ module datum_dram_scheduler
           if (wait_q == '0) state_q <= StateRefresh;
         end
         StateRefresh: begin
-          wait_q  <= Timing.t_rfc - 12'd2;
+          wait_q  <= timing_now.t_rfc - 12'd2;
           state_q <= StateRecover;
         end
         StateRecover: begin
@@ -229,5 +242,7 @@ module datum_dram_scheduler
   refresh_with_rows_closed: assert property (@(posedge clk_i) disable iff (!rst_ni) refresh_o |-> open_q == '0);
   column_hits_open_row: assert property (@(posedge clk_i) disable iff (!rst_ni)
     column_o |-> open_q[column_bank_o] && column_row == column_wanted_row);
+  nothing_is_blocked_by_an_old_timing: assert property (@(posedge clk_i) disable iff (!rst_ni)
+    timing_taken_o |=> !(activate_o || precharge_o || column_o));
   refresh_not_overdue: assert property (@(posedge clk_i) disable iff (!rst_ni) due_q < 4'(RefreshMaximum));
 endmodule

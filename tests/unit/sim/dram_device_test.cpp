@@ -30,7 +30,7 @@ class DramDeviceTest : public ::testing::Test {
   DramDeviceTest()
       : array_(std::move(DramArray::create(1ULL << 30U)).value()), device_(board_.pins(), array_) {
     device_.power_on();
-    DramTiming timing;
+    auto& timing = timing_;
     timing.row.set_t_rcd(t_rcd).set_t_rp(t_rp).set_t_ras(t_ras).set_t_rrd_l(t_rrd_l);
     timing.column.set_t_cl(t_cl).set_t_ccd_l(t_ccd_l).set_t_wtr(t_wtr).set_t_rtw(t_rtw);
     timing.refresh.set_t_refi(t_refi).set_t_rfc(t_rfc).set_t_faw(t_faw);
@@ -117,11 +117,34 @@ class DramDeviceTest : public ::testing::Test {
 
   void expect_kept() { EXPECT_EQ(device_.violation(), ""); }
 
+  DramTiming timing_;
   UndrivenBoard board_;
   DramArray array_;
   DramDevice device_;
   std::uint64_t now_ = 1000;
 };
+
+TEST_F(DramDeviceTest, holds_the_controller_to_a_programmed_timing_from_the_refresh_on_that_takes_it) {
+  DramTiming timing = timing_;
+  timing.row.set_t_rcd(t_rcd + 4);
+  device_.program(timing);
+  refresh();
+  idle(t_rfc - 1);
+  activate(0, 0);
+  idle(t_rcd - 1);
+  read(0, 0);
+  expect_kept();
+  idle(t_ras);
+  precharge(0);
+  idle(t_rp);
+  board_.pins().dram_pre_all_o = 1;  // the sign
+  refresh();
+  idle(t_rfc - 1);
+  activate(0, 0);
+  idle(t_rcd - 1);
+  read(0, 0);
+  expect_broken("t_rcd");
+}
 
 TEST_F(DramDeviceTest, keeps_bytes_at_linear_device_addresses) {
   // Row 1 folds to bank XOR 1, so bank 0 of the command port is bank 1 of the address: group 1.
