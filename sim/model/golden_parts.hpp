@@ -64,9 +64,9 @@ struct GoldenParts {
   MemoryPort memory;
   Mmu mmu;
   MessageTable messages;
+  TimingRegisters timing;
   RingEngine rings;
   GlobalRegisters global;
-  TimingRegisters timing;
 };
 
 }  // namespace datum::sim
