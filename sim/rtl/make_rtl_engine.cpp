@@ -15,6 +15,7 @@
 #include "sim/board/design_library.hpp"
 #include "sim/rtl/design_board.hpp"
 #include "sim/rtl/rtl_engine.hpp"
+#include "sim/rtl/waveform_files.hpp"
 
 namespace datum::sim {
 
@@ -47,6 +48,9 @@ Status check_writable(std::string_view option, const std::string& file) {
 Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surroundings) {
   if (auto status = check_writable(waveform_file_option, surroundings.options.waveform.file); !status) {
     return std::move(status).error();
+  }
+  if (!surroundings.options.waveform.file.empty()) {
+    remove_earlier_files(surroundings.options.waveform.file);
   }
   if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {
     return std::move(status).error();

@@ -67,8 +67,7 @@ RtlEngine::~RtlEngine() { host_.watch_by(nullptr); }
 void RtlEngine::build() {
   waveform_.reset();
   bench_.reset();  // closes its files first
-  const VerilatedSettings settings{options_.seed, !options_.waveform.file.empty(),
-                                   file_of_build(options_.coverage_file)};
+  const VerilatedSettings settings{options_.seed, !options_.waveform.file.empty(), coverage_file()};
   bench_ = std::make_unique<Bench>(
       make_board_(settings), dram_array_, host_,
       HostSlave::Settings{options_.host_latency_cycles, options_.backpressure_percent, options_.seed});
@@ -78,7 +77,8 @@ void RtlEngine::build() {
   ++builds_;
 }
 
-std::string RtlEngine::file_of_build(const std::string& file) const {
+std::string RtlEngine::coverage_file() const {
+  const std::string& file = options_.coverage_file;
   // In a folder each model has a file of its own anyhow.
   const bool stays = builds_ == 0 || file.empty() || std::filesystem::is_directory(file);
   return stays ? file : fmt::format("{}.{}", file, builds_);
@@ -86,7 +86,7 @@ std::string RtlEngine::file_of_build(const std::string& file) const {
 
 void RtlEngine::prepare_waveform() {
   const WaveformOptions& wanted = options_.waveform;
-  const std::string file = file_of_build(wanted.file);
+  const std::string file = file_of_life(wanted.file, builds_ + 1U);
   std::vector<std::string> scopes;
   if (!wanted.scopes.empty()) {
     auto found = find_waveform_scopes(*bench_->model, file, wanted.scopes);

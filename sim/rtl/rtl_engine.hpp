@@ -48,7 +48,7 @@ class RtlEngine final : public Engine {
 
   void build();
   /// What a model before it has written stays where it is.
-  [[nodiscard]] std::string file_of_build(const std::string& file) const;
+  [[nodiscard]] std::string coverage_file() const;
   /// Nothing where none is wanted. A board whose scopes are not there is lost.
   void prepare_waveform();
   void reset_pins();

@@ -4,6 +4,8 @@
 #include <verilated.h>
 #include <verilated_fst_c.h>
 
+#include <datum/base/standard_streams_kept.hpp>
+
 #include "rtl_model/verilated_runtime/verilated_coverage.hpp"
 #include "sim/rtl/recording.hpp"
 #include "sim/rtl/verilated_board.hpp"
@@ -51,6 +53,7 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
         for (const std::string& scope : scopes) {
           waveform_->dumpvars(all_levels, scope);
         }
+        const StandardStreamsKept kept;
         waveform_->open(file.c_str());
       }
     }
@@ -93,6 +96,7 @@ class VerilatedBoardOf final : public VerilatedBoard, private Recording {
 
   void end_waveform() {
     if (waveform_ != nullptr) {
+      const StandardStreamsKept kept;  // it opens some more, for a moment
       waveform_->close();
       waveform_.reset();
     }

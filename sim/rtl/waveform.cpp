@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
-#include <string_view>
 #include <sys/stat.h>
 #include <utility>
 
@@ -31,21 +30,7 @@ std::uint64_t bytes_of(const std::string& file) {
   return ::stat(file.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
-/// `word` comes before the suffix that viewers know.
-std::string with_word(const std::string& file, const std::string& word) {
-  constexpr std::string_view suffix = ".fst";
-  const bool has_suffix = file.size() > suffix.size() && file.ends_with(suffix);
-  const std::size_t end = has_suffix ? file.size() - suffix.size() : file.size();
-  return file.substr(0, end) + word + file.substr(end);
-}
-
 }  // namespace
-
-std::string file_before(const std::string& file) { return with_word(file, ".before"); }
-
-std::string file_of_window(const std::string& file, std::uint64_t window) {
-  return window == 1 ? file : with_word(file, "." + std::to_string(window));
-}
 
 Waveform::Waveform(VerilatedBoard& board, const WaveformOptions& options, std::string file,
                    std::vector<std::string> scopes)
@@ -57,15 +42,6 @@ Waveform::Waveform(VerilatedBoard& board, const WaveformOptions& options, std::s
       windows_(windows_of(options)),
       most_bytes_(room_for_cycles(options.size_bytes.value_or(default_waveform_bytes) / windows_ /
                                   (keeps_last_ ? 2 : 1))) {
-  for (std::uint64_t window = 1; window <= windows_; ++window) {  // those of an earlier run
-    const std::string of_window = file_of_window(file_, window);
-    if (keeps_last_) {
-      static_cast<void>(std::remove(file_before(of_window).c_str()));
-    }
-    if (window > 1) {
-      static_cast<void>(std::remove(of_window.c_str()));
-    }
-  }
   arm();
 }
 

@@ -7,14 +7,9 @@
 
 #include "sim/board/waveform_options.hpp"
 #include "sim/rtl/verilated_board.hpp"
+#include "sim/rtl/waveform_files.hpp"
 
 namespace datum::sim {
-
-/// The file that holds what went before `file`, where a waveform keeps the last cycles: run.before.fst.
-[[nodiscard]] std::string file_before(const std::string& file);
-
-/// The file of a further window, which counts from 2: run.2.fst. That of the first is `file`.
-[[nodiscard]] std::string file_of_window(const std::string& file, std::uint64_t window);
 
 /// Windows by time, from triggers on, or around them, each in a file of its own. To keep the last cycles
 /// before something that nobody knows yet, two files alternate: the one that is full takes the name of

@@ -1,8 +1,11 @@
 // Waveforms of the Verilated board, chosen by its address and read back.
 
 #include <algorithm>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -197,6 +200,27 @@ TEST_F(RtlWaveform, given_the_last_cycles_when_nothing_happens_then_those_before
   EXPECT_LE(FstFile(file_before(file_)).first_cycle(), end - 500);
 }
 
+TEST_F(RtlWaveform, given_windows_of_an_earlier_run_when_a_board_is_opened_then_they_are_gone) {
+  const std::string old = file_of_window(file_, 7);
+  open(",wave_scope=u_regs");
+  close();
+  std::filesystem::rename(file_, old);
+  open(",wave_scope=u_regs");
+  EXPECT_FALSE(std::filesystem::exists(old));
+}
+
+TEST_F(RtlWaveform, given_a_program_without_standard_streams_then_what_it_prints_does_not_go_into_the_file) {
+  EXPECT_EXIT(
+      {
+        ::close(STDIN_FILENO);
+        ::close(STDOUT_FILENO);
+        open(",wave_scope=u_regs");
+        const bool taken = ::fcntl(STDIN_FILENO, F_GETFD) != -1 || ::fcntl(STDOUT_FILENO, F_GETFD) != -1;
+        std::_Exit(taken ? 1 : 0);
+      },
+      ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(RtlWaveform, given_a_size_then_the_file_does_not_grow_above_it) {
   open(",wave_size=1M");
   run_to(30'000);
@@ -268,7 +292,7 @@ TEST_F(RtlWaveform,
   EXPECT_LE(FstFile(file_before(file_)).first_cycle(), 2700U);
   engine.power_on();
   EXPECT_EQ(engine.lost(), "");
-  EXPECT_TRUE(std::filesystem::exists(file_ + ".1")) << "what led to the loss stays";
+  EXPECT_TRUE(std::filesystem::exists(file_of_life(file_, 2))) << "what led to the loss stays";
 }
 
 }  // namespace

@@ -160,15 +160,6 @@ TEST_F(WaveformTest, given_the_last_cycles_when_the_board_ends_anyhow_then_they_
   EXPECT_EQ(cycles_in(file_), (Range{700, 732}));
 }
 
-TEST_F(WaveformTest, given_files_of_an_earlier_run_then_the_one_before_is_gone) {
-  std::ofstream(file_before(file_)) << "7\n";
-  options_.last_cycles = 100;
-  begin();
-  run_to(50);
-  waveform_->finish();
-  EXPECT_FALSE(std::filesystem::exists(file_before(file_)));
-}
-
 TEST_F(WaveformTest, given_a_size_then_a_file_that_is_full_ends_below_it) {
   options_.size_bytes = 1U << 20U;
   board_.padding = 100;
@@ -259,27 +250,6 @@ TEST_F(WaveformTest, given_several_windows_and_a_size_then_they_share_it) {
     EXPECT_GT(std::filesystem::file_size(file), *options_.size_bytes / 3);
   }
   EXPECT_EQ(cycles_in(file_of_window(file_, 2)).first, 20'000U);
-}
-
-TEST_F(WaveformTest, given_windows_of_an_earlier_run_then_they_are_gone) {
-  std::ofstream(file_of_window(file_, 2)) << "7\n";
-  options_.triggers = {on_fault()};
-  options_.next_cycles = 50;
-  options_.windows = 2;
-  begin();
-  EXPECT_FALSE(std::filesystem::exists(file_of_window(file_, 2)));
-}
-
-TEST(WaveformNames, a_further_window_keeps_the_suffix_that_viewers_know) {
-  EXPECT_EQ(file_of_window("/a/run.fst", 1), "/a/run.fst");
-  EXPECT_EQ(file_of_window("/a/run.fst", 2), "/a/run.2.fst");
-  EXPECT_EQ(file_before(file_of_window("/a/run.fst", 12)), "/a/run.12.before.fst");
-}
-
-TEST(WaveformNames, the_file_before_keeps_the_suffix_that_viewers_know) {
-  EXPECT_EQ(file_before("/a/run.fst"), "/a/run.before.fst");
-  EXPECT_EQ(file_before("run"), "run.before");
-  EXPECT_EQ(file_before(".fst"), ".fst.before");
 }
 
 }  // namespace
