@@ -91,8 +91,8 @@ class BoardTrace final : public ProgramWatch {
       const hw::CompletionRecord record = watched.ring->record();
       if (record.sequence() != watched.last_record) {
         watched.last_record = record.sequence();
-        add(EventKind::completion,
-            {watched.last_record, static_cast<std::uint64_t>(record.status()), record.timer()})
+        add(EventKind::completion, {watched.last_record, static_cast<std::uint64_t>(record.status()),
+                                    record.timer(), record.cycles()})
             .ring = static_cast<std::uint16_t>(number);
         read_clocks();
       }

@@ -182,7 +182,8 @@ std::optional<RingFault> Ring::poll() {
   if (trace::on()) {
     note_ring(board_, index_, trace::Kind::completion,
               {sequence, static_cast<std::uint64_t>(record.status()),
-               std::atomic_ref(memory_.record[1]).load(std::memory_order_relaxed)});
+               std::atomic_ref(memory_.record[1]).load(std::memory_order_relaxed),
+               std::atomic_ref(memory_.record[4]).load(std::memory_order_relaxed)});
     note_counters(board_.function());
   }
   if (record.status() == hw::Status::ok) {

@@ -35,6 +35,7 @@ constexpr CounterRow counter_rows[] = {
     {hw::perf_descriptors, 1},
     {hw::ecc_corrected_count, 1},
     {hw::ecc_uncorrected_count, 1},
+    {hw::perf_stalled_cycles, 1},
 };
 static_assert(std::size(counter_rows) == trace::counter_names.size());
 
@@ -155,7 +156,7 @@ void TracedFunction::note_counters() noexcept {
   }
   // An event has room for nine.
   trace::note(Kind::counters, "counters", number_, 0, {v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8]});
-  trace::note(Kind::counters, "counters", number_, 0, {v[9], v[10]}, 9);
+  trace::note(Kind::counters, "counters", number_, 0, {v[9], v[10], v[11]}, 9);
 }
 
 const TracedFunction* as_traced(const board::PcieFunction& function) noexcept {

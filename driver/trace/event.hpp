@@ -28,12 +28,12 @@ inline constexpr std::uint64_t descriptor_interrupts = 1;  ///< bit of Descripto
 /// Of Kind::clock: TIMER and CYCLES at about the same moment, and how many of each a second has.
 enum class ClockWord : std::uint8_t { timer, timer_hz, cycles, clock_hz };
 
-/// Of Kind::completion.
-enum class CompletionWord : std::uint8_t { number, status, timer };
+/// Of Kind::completion. CYCLES is 0 where the board's record does not tell it.
+enum class CompletionWord : std::uint8_t { number, status, timer, cycles };
 
 inline constexpr std::array counter_names = {
     "host read bytes", "host write bytes", "DRAM reads",  "DRAM writes",     "rows opened", "refreshes",
-    "TLB hits",        "page walks",       "descriptors", "words corrected", "words lost"};
+    "TLB hits",        "page walks",       "descriptors", "words corrected", "words lost",  "stalled cycles"};
 
 /// Two cache lines. `name` is a literal of the driver.
 struct Event {

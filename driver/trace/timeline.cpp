@@ -151,7 +151,8 @@ class Timeline {
       return {};
     }
     const std::uint64_t timer = slice.completion->word(CompletionWord::timer);
-    const auto cycle = time.cycle(timer);
+    const std::uint64_t told = slice.completion->word(CompletionWord::cycles);
+    const auto cycle = told != 0 ? std::optional(told) : time.cycle(timer);
     return fmt::format(R"(, "timer": {}{})", timer, cycle ? fmt::format(R"(, "cycle": {})", *cycle) : "");
   }
 

@@ -77,6 +77,7 @@ REGISTERS = {
     "PERF_WALKS": Register(0x3038, 8, 1, 0x0, "ro", {}),
     "PERF_DESCRIPTORS": Register(0x3040, 8, 1, 0x0, "ro", {}),
     "PERF_BUSY_TICKS": Register(0x3048, 8, 1, 0x0, "ro", {}),
+    "PERF_STALLED_CYCLES": Register(0x3050, 8, 1, 0x0, "ro", {}),
     "INJECT_ADDRESS": Register(0x4000, 8, 1, 0x0, "rw", {"address": (3, 36, 3)}),
     "INJECT_DATA": Register(0x4008, 8, 1, 0x0, "rw", {}),
     "INJECT_CHECK": Register(0x4010, 4, 1, 0x0, "rw", {"bits": (0, 8, 0)}),

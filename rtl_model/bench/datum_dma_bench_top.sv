@@ -9,6 +9,7 @@ module datum_dma_bench_top
   input  logic                    clk_i,
   input  logic                    rst_ni,
   input  logic [63:0]             timer_i,
+  input  logic [63:0]             cycles_i,
   input  logic [3:0]              channel_enable_i,
   input  logic [31:0]             park_recheck_ns_i,
   input  logic                    kick_all_i,
@@ -102,7 +103,7 @@ module datum_dma_bench_top
   assign {fault_ring_o, fault_status_o, fault_reason_o, fault_write_o, fault_space_o, fault_address_o, fault_sequence_o} = fault;
 
   datum_dma #(.ChannelCount(ChannelCount)) u_dma (
-    .clk_i, .rst_ni, .timer_i, .channel_enable_i, .park_recheck_ns_i, .kick_all_i,
+    .clk_i, .rst_ni, .timer_i, .cycles_i, .channel_enable_i, .park_recheck_ns_i, .kick_all_i,
     .reg_valid_i, .reg_write_i, .reg_page_i, .reg_ring_i, .reg_offset_i, .reg_wdata_i, .reg_ready_o, .reg_rvalid_o, .reg_rdata_o,
     .tr_req_valid_o, .tr_req_o(tr_req), .tr_req_ready_i, .tr_rsp_valid_i, .tr_rsp_i(tr_rsp), .drain_req_i, .drain_ack_o,
     .arvalid_o, .ar_o(ar), .arready_i, .rvalid_i, .r_i(r), .rready_o,

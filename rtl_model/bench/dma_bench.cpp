@@ -81,6 +81,7 @@ bool DmaBench::chance() {
 
 void DmaBench::step() {
   model_->timer_i = timer_ns_;
+  model_->cycles_i = cycle_;
   for (unsigned m = 0; m < managers; ++m) {
     drive_port(m);
   }

@@ -193,7 +193,7 @@ module datum_board
   logic [6:0]          irq_vector;
   logic                fault_valid;
   fault_t              fault;
-  logic [63:0]         perf_value;
+  logic [63:0]         perf_value, cycles;
   logic                memory_write, memory_inject, memory_wide, dma_irq, memory_irq, memory_regs_idle;
   logic [18:0]         memory_offset;
   logic [31:0]         memory_wdata;
@@ -228,6 +228,7 @@ module datum_board
     .s_axil_rresp_o         (s_axil_bar0_rresp_o),
     .s_axil_rvalid_o        (s_axil_bar0_rvalid_o),
     .s_axil_rready_i        (s_axil_bar0_rready_i),
+    .cycles_o               (cycles),
     .reset_start_o          (reset_start),
     .reset_busy_i           (reset_busy),
     .window_frame_o         (window_frame),
@@ -311,6 +312,7 @@ module datum_board
     .clk_i,
     .rst_ni           (core_rst_n),
     .timer_i          (timer_q),
+    .cycles_i         (cycles),
     .channel_enable_i (channel_enable),
     .park_recheck_ns_i(park_recheck_ns),
     .kick_all_i       (kick_all),

@@ -4,7 +4,7 @@
 // <REGISTER>_<FIELD>_LSB, _WIDTH: a field. <LAYOUT>_<FIELD>_WORD, _LSB, _WIDTH: 64-bit word and bits inside the word;
 // _BIT: position in the whole record. <ENUM>_<VALUE>: a code.
 package datum_reg_pkg;
-  localparam logic [31:0] DESCRIPTION_CRC = 32'hae5cdcbd;
+  localparam logic [31:0] DESCRIPTION_CRC = 32'h4994728c;
   localparam int unsigned BAR0_BYTES = 524288;
   localparam int unsigned BAR0_ADDRESS_WIDTH = 19;
 
@@ -206,7 +206,7 @@ package datum_reg_pkg;
 
   // Free-running counters since reset.
   localparam logic [18:0] PERF_BASE = 19'h03000;
-  localparam int unsigned PERF_STRIDE = 80;
+  localparam int unsigned PERF_STRIDE = 88;
   localparam int unsigned PERF_COUNT = 1;
   localparam logic [18:0] PERF_HOST_READ_BEATS_OFFSET = 19'h00000;
   localparam logic [63:0] PERF_HOST_READ_BEATS_RESET = 64'h0000000000000000;
@@ -228,6 +228,8 @@ package datum_reg_pkg;
   localparam logic [63:0] PERF_DESCRIPTORS_RESET = 64'h0000000000000000;
   localparam logic [18:0] PERF_BUSY_TICKS_OFFSET = 19'h00048;
   localparam logic [63:0] PERF_BUSY_TICKS_RESET = 64'h0000000000000000;
+  localparam logic [18:0] PERF_STALLED_CYCLES_OFFSET = 19'h00050;
+  localparam logic [63:0] PERF_STALLED_CYCLES_RESET = 64'h0000000000000000;
 
   // Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
   localparam logic [18:0] INJECT_BASE = 19'h04000;
@@ -481,6 +483,10 @@ package datum_reg_pkg;
   localparam int unsigned COMPLETION_FAULT_ADDRESS_LSB = 0;
   localparam int unsigned COMPLETION_FAULT_ADDRESS_WIDTH = 64;
   localparam int unsigned COMPLETION_FAULT_ADDRESS_BIT = 192;
+  localparam int unsigned COMPLETION_CYCLES_WORD = 4;
+  localparam int unsigned COMPLETION_CYCLES_LSB = 0;
+  localparam int unsigned COMPLETION_CYCLES_WIDTH = 64;
+  localparam int unsigned COMPLETION_CYCLES_BIT = 256;
 
   // Page-table entry; rules in board contract 3.
   localparam int unsigned PTE_BYTES = 8;

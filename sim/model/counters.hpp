@@ -16,6 +16,7 @@ struct Counters {
   std::uint64_t tlb_hits = 0;
   std::uint64_t walks = 0;
   std::uint64_t descriptors = 0;
+  std::uint64_t stalled_cycles = 0;
 
   static constexpr std::uint64_t beat_bytes = 64;
 

@@ -237,6 +237,8 @@ std::uint64_t RegisterFile::read_counter(std::uint32_t offset) const {
     return counters.descriptors;
   case hw::perf_busy_ticks:
     return parts_.rings.busy_ticks();
+  case hw::perf_stalled_cycles:
+    return counters.stalled_cycles;
   default:  // the golden model opens no rows and needs no refresh
     return 0;
   }

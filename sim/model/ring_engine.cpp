@@ -188,6 +188,9 @@ void RingEngine::complete(unsigned number) {
   ring.fetched = false;
   end(ring);
   ++counters_.descriptors;
+  if (descriptor.opcode() != hw::Opcode::wait_value) {
+    counters_.stalled_cycles += fetch_cycles;
+  }
   if (descriptor.flag_complete() || descriptor.flag_interrupt()) {
     report(number, {}, descriptor.sequence());
   }
@@ -209,7 +212,8 @@ void RingEngine::report(unsigned number, const Failure& failure, std::uint32_t s
       .set_ring(static_cast<std::uint16_t>(number))
       .set_timer(now_ns())
       .set_head(ring.head)
-      .set_fault_address(failure.address);
+      .set_fault_address(failure.address)
+      .set_cycles(counters_.cycle - counters_.reset_cycle);
   ring.record_failure = failure;
   ring.record_due = true;
   deliver_record(number);

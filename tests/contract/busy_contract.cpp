@@ -60,6 +60,20 @@ TEST_P(BusyContract, a_copy_counts_while_it_lasts_and_no_longer) {
   EXPECT_GT(busy(), counted);
 }
 
+TEST_P(BusyContract, cycles_in_which_a_copy_moves_nothing_are_counted_while_it_lasts_and_no_longer) {
+  auto& registers = driver().registers();
+  const auto copier = ring(0);
+  EXPECT_EQ(registers.read64(hw::perf_stalled_cycles), 0U);
+  const auto begin = registers.read64(hw::cycles);
+  ASSERT_TRUE(copier->wait_for(copier->submit(copy(0, area_bytes))));
+  ASSERT_TRUE(driver().until_quiescent());
+  const auto stalled = registers.read64(hw::perf_stalled_cycles);
+  EXPECT_GT(stalled, 0U);
+  EXPECT_LT(stalled, registers.read64(hw::cycles) - begin);
+  ASSERT_TRUE(let_pass(100'000));
+  EXPECT_EQ(registers.read64(hw::perf_stalled_cycles), stalled);
+}
+
 TEST_P(BusyContract, several_channels_at_once_are_busy_no_longer_than_time_passes) {
   constexpr unsigned count = 8;
   constexpr auto piece = area_bytes / count;

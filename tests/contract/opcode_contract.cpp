@@ -173,6 +173,17 @@ TEST_P(OpcodeContract, timestamp_writes_the_timer) {
   EXPECT_GE(ring_->record().timer(), host_->word(8));
 }
 
+TEST_P(OpcodeContract, a_record_tells_the_cycle_in_which_it_was_made) {
+  const auto before = driver().registers().read64(hw::cycles);
+  run(fill_descriptor(space, host_va, 64, 0, 0xff));
+  const auto first = ring_->record().cycles();
+  run(fill_descriptor(space, host_va, 64, 0, 0xff));
+  const auto second = ring_->record().cycles();
+  EXPECT_LT(before, first);
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, driver().registers().read64(hw::cycles));
+}
+
 TEST_P(OpcodeContract, wait_value_knows_every_condition) {
   host_->set_word(0, 0xab05);
   run(wait_descriptor(space, host_va, hw::WaitCondition::equal, 5, 0xff));

@@ -95,7 +95,7 @@ class RunCommand(unittest.TestCase):
         self.assertGreater(sum(event.get("cat") == "interrupt" for event in events), 0)
         ended = [event["args"] for event in events if event.get("cat") == "descriptor" and event["args"]["status"] == "OK"]
         self.assertTrue(ended and all(each["timer"] > 0 and "cycle" in each for each in ended), ended[:3])
-        self.assertLessEqual({"rows opened", "refreshes", "page walks", "words corrected", "words lost"}, {event["name"] for event in events if event["ph"] == "C"})
+        self.assertLessEqual({"rows opened", "refreshes", "page walks", "words corrected", "words lost", "stalled cycles"}, {event["name"] for event in events if event["ph"] == "C"})
         self.assertEqual(timeline["otherData"]["lost_events"], 0)
 
     def test_given_the_demo_when_traced_then_slices_of_a_track_lie_beside_or_inside_one_another(self) -> None:

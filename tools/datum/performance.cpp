@@ -28,6 +28,7 @@ constexpr Row rows[] = {
     {&PerformanceCounters::walks, hw::perf_walks},
     {&PerformanceCounters::descriptors, hw::perf_descriptors},
     {&PerformanceCounters::busy_ticks, hw::perf_busy_ticks},
+    {&PerformanceCounters::stalled_cycles, hw::perf_stalled_cycles},
 };
 
 }  // namespace
@@ -66,6 +67,10 @@ PerformanceRates rates_of(const PerformanceCounters& grown, std::uint64_t timer_
   if (grown.timer != 0) {
     rates.busy_share =
         static_cast<double>(std::min(grown.busy_ticks, grown.timer)) / static_cast<double>(grown.timer);
+  }
+  if (grown.cycles != 0) {
+    rates.stalled_share =
+        static_cast<double>(std::min(grown.stalled_cycles, grown.cycles)) / static_cast<double>(grown.cycles);
   }
   if (const std::uint64_t columns = grown.dram_reads + grown.dram_writes; columns != 0) {
     const std::uint64_t missed = std::min(grown.dram_activates, columns);

@@ -22,6 +22,7 @@ struct PerformanceCounters {
   std::uint64_t walks = 0;
   std::uint64_t descriptors = 0;
   std::uint64_t busy_ticks = 0;  ///< of the timer
+  std::uint64_t stalled_cycles = 0;
 };
 
 /// device_lost: the board does not answer.
@@ -39,6 +40,7 @@ struct PerformanceRates {
   double dram_write_bytes_per_s = 0;
   double descriptors_per_s = 0;
   double busy_share = 0;               ///< of the time, in which some channel executed a descriptor
+  double stalled_share = 0;            ///< of the cycles, in which it did and no data moved
   std::optional<double> row_hit_rate;  ///< column commands to a row that was open; empty: there was none
   std::optional<double> tlb_hit_rate;  ///< empty: nothing was translated
 };

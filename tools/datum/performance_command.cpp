@@ -38,7 +38,8 @@ Json to_json(const PerformanceCounters& c) {
           {"tlb_hits", c.tlb_hits},
           {"walks", c.walks},
           {"descriptors", c.descriptors},
-          {"busy_ticks", c.busy_ticks}};
+          {"busy_ticks", c.busy_ticks},
+          {"stalled_cycles", c.stalled_cycles}};
 }
 
 Json to_json(const PerformanceRates& r) {
@@ -50,6 +51,7 @@ Json to_json(const PerformanceRates& r) {
           {"dram_write_bytes_per_s", r.dram_write_bytes_per_s},
           {"descriptors_per_s", r.descriptors_per_s},
           {"busy_share", r.busy_share},
+          {"stalled_share", r.stalled_share},
           {"row_hit_rate", maybe(r.row_hit_rate)},
           {"tlb_hit_rate", maybe(r.tlb_hit_rate)}};
 }
@@ -59,16 +61,16 @@ std::string percent(const std::optional<double>& rate) {
 }
 
 void print_header() {
-  fmt::print("{:>12} {:>12} {:>12} {:>12} {:>12} {:>7} {:>9} {:>9}\n", "host rd MB/s", "host wr MB/s",
-             "DRAM rd MB/s", "DRAM wr MB/s", "descr./s", "busy", "row hits", "TLB hits");
+  fmt::print("{:>12} {:>12} {:>12} {:>12} {:>12} {:>7} {:>7} {:>9} {:>9}\n", "host rd MB/s", "host wr MB/s",
+             "DRAM rd MB/s", "DRAM wr MB/s", "descr./s", "busy", "stalled", "row hits", "TLB hits");
 }
 
 void print_line(const PerformanceRates& r) {
   constexpr double mega = 1e6;
-  fmt::print("{:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.1f} {:>7} {:>9} {:>9}\n",
+  fmt::print("{:>12.2f} {:>12.2f} {:>12.2f} {:>12.2f} {:>12.1f} {:>7} {:>7} {:>9} {:>9}\n",
              r.host_read_bytes_per_s / mega, r.host_write_bytes_per_s / mega, r.dram_read_bytes_per_s / mega,
              r.dram_write_bytes_per_s / mega, r.descriptors_per_s, percent(r.busy_share),
-             percent(r.row_hit_rate), percent(r.tlb_hit_rate));
+             percent(r.stalled_share), percent(r.row_hit_rate), percent(r.tlb_hit_rate));
 }
 
 void print_totals(const PerformanceCounters& counters) {
@@ -122,15 +124,17 @@ constexpr const char* perf_examples = R"(Examples:
   datum perf --interval 200 --count 10 --json
   datum perf --total
 
-Busy is the share of the time in which some channel executed a descriptor; a wait executes nothing. A row hit is a
-column command that found its row open. Counters run from the board's reset, which every program that
-opens the board makes. A simulated board of this process (rtl:, model:) is a new one, on which nothing happens.)";
+Busy is the share of the time in which some channel executed a descriptor; a wait executes nothing. Stalled is the
+share of the clock's cycles in which one did and no data moved, on the host's bus or the DRAM's. A row hit is a column
+command that found its row open. Counters run from the board's reset, which every program that opens the board makes.
+A simulated board of this process (rtl:, model:) is a new one, on which nothing happens.)";
 
 }  // namespace
 
 void add_performance_command(CLI::App& app, int& status) {
   const auto choice = std::make_shared<PerformanceChoice>();
-  CLI::App* const perf = app.add_subcommand("perf", "bandwidth, busy time, row hits, TLB hits of a board");
+  CLI::App* const perf =
+      app.add_subcommand("perf", "bandwidth, busy time, stalls, row hits, TLB hits of a board");
   perf->footer(perf_examples);
   add_board_options(*perf, *choice);
   perf->add_option("--interval", choice->interval_ms, "milliseconds of each line")

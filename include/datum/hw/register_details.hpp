@@ -28,7 +28,7 @@ struct CodeInfo {
 };
 
 /// What each register of register_table is, in its order.
-inline constexpr std::array<std::string_view, 79> register_descriptions{{
+inline constexpr std::array<std::string_view, 80> register_descriptions{{
     "The bytes 'D' 'A' 'T' 'M'.",
     "Version of the register interface.",
     "CRC-32 of the register description that the board was built from.",
@@ -52,7 +52,7 @@ inline constexpr std::array<std::string_view, 79> register_descriptions{{
     "Any write: every parked ring looks at its word again.",
     "Bit r: ring r raised its vector.",
     "Vectors of the whole board.",
-    "For software; no effect.",
+    "For software; no effect on the board. The driver leaves a mark here when it gives a board up that answers but does not go on.",
     "Ring faults since FAULT_CLEAR.",
     "Any write clears FAULT_COUNT and the fault log.",
     "First fault since FAULT_CLEAR; fields as RING_FAULT_INFO.",
@@ -91,6 +91,7 @@ inline constexpr std::array<std::string_view, 79> register_descriptions{{
     "Page-table walks.",
     "Descriptors completed.",
     "Ticks of TIMER in which at least one channel executed a descriptor; a wait executes nothing.",
+    "Cycles in which at least one channel executed a descriptor and no data moved on the host's bus or the DRAM's.",
     "Which word.",
     "Data bits that are to be wrong.",
     "Check bits that are to be wrong.",

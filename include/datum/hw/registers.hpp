@@ -12,7 +12,7 @@
 namespace datum::hw {
 
 /// What BUILD_ID reads on a board that was built from the same description.
-inline constexpr std::uint32_t description_crc = 0xae5cdcbdU;
+inline constexpr std::uint32_t description_crc = 0x4994728cU;
 /// What MAGIC reads.
 inline constexpr std::uint32_t magic_value = 0x4d544144U;
 inline constexpr std::uint16_t version_major = 1;
@@ -201,7 +201,7 @@ inline constexpr std::uint32_t kick_all = 0x78U;
 inline constexpr std::uint32_t interrupt_rings = 0x80U;
 /// 32 bits, w1c. Vectors of the whole board.
 inline constexpr std::uint32_t interrupt_global = 0x88U;
-/// 64 bits, rw. For software; no effect.
+/// 64 bits, rw. For software; no effect on the board. The driver leaves a mark here when it gives a board up that answers but does not go on.
 inline constexpr std::uint32_t scratch = 0x90U;
 /// 32 bits, ro. Ring faults since FAULT_CLEAR.
 inline constexpr std::uint32_t fault_count = 0x98U;
@@ -723,6 +723,8 @@ inline constexpr std::uint32_t perf_walks = 0x3038U;
 inline constexpr std::uint32_t perf_descriptors = 0x3040U;
 /// 64 bits, ro. Ticks of TIMER in which at least one channel executed a descriptor; a wait executes nothing.
 inline constexpr std::uint32_t perf_busy_ticks = 0x3048U;
+/// 64 bits, ro. Cycles in which at least one channel executed a descriptor and no data moved on the host's bus or the DRAM's.
+inline constexpr std::uint32_t perf_stalled_cycles = 0x3050U;
 
 // --- inject: Error injection: makes bits of one word of ordinal 0 wrong, as they would be in a broken cell.
 
@@ -1081,6 +1083,12 @@ struct alignas(64) CompletionRecord {
     words[3] = value;
     return *this;
   }
+  /// CYCLES when the record was made.
+  [[nodiscard]] constexpr std::uint64_t cycles() const noexcept { return words[4]; }
+  constexpr CompletionRecord& set_cycles(std::uint64_t value) noexcept {
+    words[4] = value;
+    return *this;
+  }
 
   friend constexpr bool operator==(const CompletionRecord&, const CompletionRecord&) = default;
 };
@@ -1158,7 +1166,7 @@ struct RegisterInfo {
 };
 
 /// Every register, in the order of the description.
-inline constexpr std::array<RegisterInfo, 79> register_table{{
+inline constexpr std::array<RegisterInfo, 80> register_table{{
     {"MAGIC", "global", 0x0U, 0U, 1U, 32U, Access::ro, false, 0x4d544144U},
     {"VERSION", "global", 0x4U, 0U, 1U, 32U, Access::ro, false, 0x10003U},
     {"BUILD_ID", "global", 0x8U, 0U, 1U, 32U, Access::ro, true, 0x0U},
@@ -1221,6 +1229,7 @@ inline constexpr std::array<RegisterInfo, 79> register_table{{
     {"PERF_WALKS", "perf", 0x3038U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_DESCRIPTORS", "perf", 0x3040U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"PERF_BUSY_TICKS", "perf", 0x3048U, 0U, 1U, 64U, Access::ro, false, 0x0U},
+    {"PERF_STALLED_CYCLES", "perf", 0x3050U, 0U, 1U, 64U, Access::ro, false, 0x0U},
     {"INJECT_ADDRESS", "inject", 0x4000U, 0U, 1U, 64U, Access::rw, false, 0x0U},
     {"INJECT_DATA", "inject", 0x4008U, 0U, 1U, 64U, Access::rw, false, 0x0U},
     {"INJECT_CHECK", "inject", 0x4010U, 0U, 1U, 32U, Access::rw, false, 0x0U},

@@ -16,8 +16,9 @@ module datum_perf (
   input  logic [3:0]  index_i,
   output logic [63:0] value_o
 );
-  localparam int unsigned Counters = 10;
+  localparam int unsigned Counters = 11;
   localparam int unsigned Busy = 9;
+  localparam int unsigned Stalled = 10;
 
   logic [63:0] counters_q[Counters];
 
@@ -31,6 +32,9 @@ module datum_perf (
     executing_q <= rst_ni && executing_i;
     busy_q      <= rst_ni && executing_q ? timer_i - timer_q : '0;
   end
+
+  logic stalled;
+  assign stalled = executing_i && !(host_read_i || host_write_i || dram_read_i || dram_write_i);
 
   assign value_o = index_i < 4'(Counters) ? counters_q[index_i] : '0;
 
@@ -47,6 +51,7 @@ module datum_perf (
       if (tlb_hits_i != '0) counters_q[6] <= counters_q[6] + 64'(tlb_hits_i);
       if (walk_i) counters_q[7] <= counters_q[7] + 64'd1;
       if (descriptors_i != '0) counters_q[8] <= counters_q[8] + 64'(descriptors_i);
+      if (stalled) counters_q[Stalled] <= counters_q[Stalled] + 64'd1;
       if (busy_q != '0) counters_q[Busy] <= counters_q[Busy] + busy_q;
     end
   end

@@ -37,6 +37,7 @@ module datum_regs
   output logic                       s_axil_rvalid_o,
   input  logic                       s_axil_rready_i,
 
+  output logic [63:0]                cycles_o,
   output logic                       reset_start_o,
   input  logic                       reset_busy_i,
   output logic [PaWidth-1:12]        window_frame_o,
@@ -215,6 +216,7 @@ module datum_regs
     end
   end
 
+  assign cycles_o          = cycles_q;
   assign window_frame_o    = window_base_q[WINDOW_BASE_ADDRESS_LSB+:WINDOW_BASE_ADDRESS_WIDTH];
   assign window_ordinal_o  = window_base_q[WINDOW_BASE_ORDINAL_LSB+:WINDOW_BASE_ORDINAL_WIDTH];
   assign channel_enable_o  = channel_enable_q;

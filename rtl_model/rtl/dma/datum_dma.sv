@@ -20,6 +20,7 @@ module datum_dma
   input  logic                                   rst_ni,
 
   input  logic [63:0]                            timer_i,
+  input  logic [63:0]                            cycles_i,
   input  logic [3:0]                             channel_enable_i,
   input  logic [31:0]                            park_recheck_ns_i,
   input  logic                                   kick_all_i,
@@ -166,7 +167,7 @@ module datum_dma
   );
 
   datum_dma_record #(.ChannelCount(ChannelCount), .RingCount(RingCount)) u_record (
-    .clk_i, .rst_ni, .drain_i(drain_req_i), .idle_o(record_idle), .timer_i,
+    .clk_i, .rst_ni, .drain_i(drain_req_i), .idle_o(record_idle), .timer_i, .cycles_i,
     .req_valid_i(record_valid), .req_i(records), .req_ready_o(record_ready), .stopped_i(stopped), .busy_o(record_busy),
     .fail_valid_o(fail_valid), .fail_o(fail), .fault_valid_o, .fault_o,
     .irq_valid_o, .irq_vector_o, .irq_ready_i,

@@ -13,6 +13,7 @@ module datum_dma_record
   input  logic                          drain_i,
   output logic                          idle_o,       // no write outstanding
   input  logic [63:0]                   timer_i,
+  input  logic [63:0]                   cycles_i,
 
   input  logic [ChannelCount-1:0]       req_valid_i,
   input  record_t [ChannelCount-1:0]    req_i,
@@ -78,6 +79,10 @@ module datum_dma_record
       for (int unsigned c = 1; c < ChannelCount; c++) if (chosen[c]) request = req_i[c];
     end
   end
+
+  // For waveforms: what CYCLES of the record finds.
+  logic [31:0] record_sequence;
+  assign record_sequence = request.sequence_number;
 
   assign unreachable = request.completion[63:PaWidth] != '0;
   always_comb begin
@@ -150,8 +155,8 @@ module datum_dma_record
       turn_q    <= ~(chosen | (chosen - 1'b1));
       awvalid_o <= !unreachable;
       aw_o      <= '{id: '0, addr: '{target: TargetHost, address: {request.completion[PaWidth-1:WordShift], {WordShift{1'b0}}}}, len: '0};
-      w_o.data  <= {256'd0, request.cause.address, 32'd0, request.head, timer_i, 16'(request.ring), request.cause.reason,
-                    request.cause.status, request.sequence_number};
+      w_o.data  <= {192'd0, cycles_i, request.cause.address, 32'd0, request.head, timer_i, 16'(request.ring), request.cause.reason,
+                    request.cause.status, record_sequence};
       w_o.strb  <= '1;
       w_o.last  <= 1'b1;
     end

@@ -68,12 +68,15 @@ TEST(ToolPerformance, given_counters_of_two_moments_when_compared_then_rates_fol
   after.walks = 1;
   after.descriptors = 7;
   after.busy_ticks = 125'000'000;
+  after.cycles = 1000;
+  after.stalled_cycles = 100;
   const tool::PerformanceRates rates = tool::rates_of(tool::growth(before, after), 1'000'000'000);
   EXPECT_DOUBLE_EQ(rates.seconds, 0.5);
   EXPECT_DOUBLE_EQ(rates.host_read_bytes_per_s, 128'000);
   EXPECT_DOUBLE_EQ(rates.dram_read_bytes_per_s, 90 * 64 * 2.0);
   EXPECT_DOUBLE_EQ(rates.descriptors_per_s, 14);
   EXPECT_DOUBLE_EQ(rates.busy_share, 0.25);
+  EXPECT_DOUBLE_EQ(rates.stalled_share, 0.1);
   EXPECT_DOUBLE_EQ(rates.row_hit_rate.value(), 0.75);
   EXPECT_DOUBLE_EQ(rates.tlb_hit_rate.value(), 0.75);
 }
@@ -83,6 +86,7 @@ TEST(ToolPerformance, given_a_board_at_rest_when_compared_then_there_is_no_rate_
   EXPECT_EQ(rates.seconds, 0);
   EXPECT_EQ(rates.host_read_bytes_per_s, 0);
   EXPECT_EQ(rates.busy_share, 0);
+  EXPECT_EQ(rates.stalled_share, 0);
   EXPECT_FALSE(rates.row_hit_rate);
   EXPECT_FALSE(rates.tlb_hit_rate);
 }

@@ -56,8 +56,8 @@ class TraceTimeline : public ::testing::Test {
   }
 
   void completion(std::uint64_t number, std::uint64_t seen_ns, std::uint64_t timer,
-                  hw::Status status = hw::Status::ok) {
-    add(Kind::completion, seen_ns, seen_ns, {number, static_cast<std::uint64_t>(status), timer});
+                  hw::Status status = hw::Status::ok, std::uint64_t cycles = 0) {
+    add(Kind::completion, seen_ns, seen_ns, {number, static_cast<std::uint64_t>(status), timer, cycles});
   }
 
   /// TIMER is host time minus 1000 ns.
@@ -194,6 +194,13 @@ TEST_F(TraceTimeline,
   EXPECT_EQ(cycle_of_end(11'000), 3300);
 }
 
+TEST_F(TraceTimeline, given_a_record_that_tells_its_cycle_when_written_then_that_is_the_cycle) {
+  clock_with_cycles(1000, 10'000, 3000);
+  descriptor(1, 2500, 0);
+  completion(1, 9500, 20'000, hw::Status::ok, 4321);
+  EXPECT_EQ(with(timeline(), "cat", "descriptor").at(0).at("args").at("cycle"), 4321);
+}
+
 TEST_F(TraceTimeline, given_no_reading_when_written_then_there_is_no_cycle_but_the_timer) {
   descriptor(1, 2500, 0);
   completion(1, 9500, 7000);
@@ -269,12 +276,12 @@ TEST_F(TraceTimeline, given_names_counters_and_losses_when_written_then_they_are
   names_.add_thread(thread, "wor\"ker\x01");
   names_.add_board("model:");
   add(Kind::counters, 2000, 2000, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  add(Kind::counters, 2000, 2000, {10, 11}).id = 9;
+  add(Kind::counters, 2000, 2000, {10, 11, 12}).id = 9;
   const json all = timeline(17);
   const std::vector<json> counters = with(all, "ph", "C");
   ASSERT_EQ(counters.size(), trace::counter_names.size());
-  EXPECT_EQ(counters.back().at("name"), "words lost");
-  EXPECT_EQ(counters.back().at("args").begin().value(), 11);
+  EXPECT_EQ(counters.back().at("name"), "stalled cycles");
+  EXPECT_EQ(counters.back().at("args").begin().value(), 12);
   EXPECT_EQ(all.at("otherData").at("lost_events"), 17);
   std::vector<std::string> names;
   for (const json& event : with(all, "ph", "M")) {
