@@ -80,9 +80,13 @@ class ModelBench : public ::testing::Test {
 
   /// A new driver over "model:OPTIONS".
   void open(const std::string& options) {
+    open_board("model:memory=256M" + (options.empty() ? "" : "," + options));
+  }
+
+  void open_board(const std::string& address) {
     context_.reset();
     driver_.reset();
-    auto opened = sim::open_simulated("model:memory=256M" + (options.empty() ? "" : "," + options));
+    auto opened = sim::open_simulated(address);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     sim_ = opened->get();
     std::unique_ptr<board::PcieFunction> function = std::move(*opened);
