@@ -1,7 +1,7 @@
 # Tests and their labels.
 #
-# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, vm, install, clients, lint. Fuzzers have the label
-# fuzz and a tree of their own (tests/fuzz).
+# Labels, each a stage of scripts/test: unit, contract, api, conformance, parity, rtl, vm, install, clients, lint, valgrind. Fuzzers have
+# the label fuzz and a tree of their own (tests/fuzz).
 
 include(CTest)
 find_package(GTest)
@@ -9,7 +9,7 @@ if(GTest_FOUND)
   include(GoogleTest)
 endif()
 
-set(DATUM_TEST_LABELS unit contract api conformance parity rtl vm install clients lint)
+set(DATUM_TEST_LABELS unit contract api conformance parity rtl vm install clients lint valgrind)
 
 # What has to be built for the tests of a label, and no more: the targets tests_<label>.
 foreach(label IN LISTS DATUM_TEST_LABELS)
@@ -44,6 +44,9 @@ function(datum_discover_tests target)
     set(arg_PROCESSORS 1)
   endif()
   datum_tests_need(${arg_LABEL} ${target})
+  if(arg_LABEL STREQUAL "unit")
+    set_property(GLOBAL APPEND PROPERTY DATUM_UNIT_PROGRAMS ${target})  # tests/valgrind runs them again
+  endif()
   set(labels ${arg_LABEL})
   if(arg_LONG)
     list(APPEND labels long)

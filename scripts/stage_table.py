@@ -14,6 +14,7 @@ TEST_BUDGETS = {
     "install": 45,
     "clients": 300,
     "lint": 45,
+    "valgrind": 240,
     "asan": 180,
     "tsan": 240,
     "fuzz": 180,
@@ -24,7 +25,7 @@ MODE_STAGES = {
     "quick": ["unit", "contract"],
     "newcomer": ["unit", "contract", "api", "parity", "vm"],
     "ci": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint", "asan", "tsan", "fuzz"],
-    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "asan", "tsan", "fuzz"],
+    "all": ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "clients", "lint", "valgrind", "asan", "tsan", "fuzz"],
 }
 
 # Labels of tests that a mode does not run, whatever their stage.

@@ -66,7 +66,10 @@ Result<std::unique_ptr<Board>> Board::open(std::string_view address) {
 
 Result<std::unique_ptr<Board>> Board::adopt(std::unique_ptr<board::PcieFunction> function) {
   std::unique_ptr<Board> board(new Board);
-  board->function_ = trace::on() ? traced(std::move(function)) : std::move(function);
+  if (trace::on()) {
+    function = traced(std::move(function));
+  }
+  board->function_ = std::move(function);
   if (Status found = board->find_bars(); !found) {
     return std::move(found).error();
   }
@@ -166,6 +169,7 @@ Status Board::read_capabilities(BoardCapabilities& c) {
   c.timer_hz = read64(hw::timer_hz);
   c.ecc = hw::McStatusRegister{read32(hw::mc_status)}.ecc();
   const std::uint64_t vectors = read32(hw::vector_count);
+  const std::uint64_t needed_vectors = c.ring_count + 2ULL;
   const std::uint64_t aperture = aperture_->size_bytes();
 
   const Checked ranges[] = {
@@ -177,7 +181,7 @@ Status Board::read_capabilities(BoardCapabilities& c) {
       {"APERTURE_FIXED_BYTES", c.aperture_fixed_bytes, limits::min_aperture_fixed_bytes, aperture},
       {"CLOCK_HZ", c.clock_hz, limits::min_clock_hz, limits::max_clock_hz},
       {"TIMER_HZ", c.timer_hz, limits::min_clock_hz, limits::max_clock_hz},
-      {"VECTOR_COUNT", vectors, std::uint64_t{c.ring_count} + 2, std::uint64_t{c.ring_count} + 2},
+      {"VECTOR_COUNT", vectors, needed_vectors, needed_vectors},
   };
   if (Status inside = check_ranges(ranges); !inside) {
     return read32(hw::magic) == ~0U

@@ -17,7 +17,7 @@ std::uint32_t at(const std::map<std::uint64_t, std::uint32_t>& runs, std::uint64
 
 void AtomicAttributes::set(std::uint64_t allocation, unsigned device, Pages pages, std::uint32_t attributes) {
   const ScopedLock lock(mutex_);
-  Runs& runs = runs_[{allocation, device}];
+  Runs& runs = runs_[std::pair(allocation, device)];
   const std::uint32_t behind = at(runs, pages.end);
   runs.insert_or_assign(pages.end, behind);
   runs.erase(runs.lower_bound(pages.first), runs.find(pages.end));

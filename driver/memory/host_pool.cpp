@@ -178,7 +178,8 @@ Status HostPiece::map_for(DmaMap& dma) {
     return {};
   }
   const ScopedLock mapping(mapping_mutex_);
-  if (is_mapped_for(dma)) {
+  // cppcheck-suppress identicalConditionAfterEarlyExit
+  if (is_mapped_for(dma)) {  // by another thread meanwhile
     return {};
   }
   {

@@ -82,7 +82,7 @@ class RunTests(unittest.TestCase):
     def test_given_long_tests_when_run_for_the_gate_then_only_all_runs_them(self) -> None:
         labels = ["unit", "contract", "api", "conformance", "parity", "rtl", "vm", "install", "lint"]
         self.given_build("dev", *((label, "/bin/true", label) for label in labels), ("endless", "/bin/true", "unit;long"),
-                         ("client", "/bin/true", "clients;long"))
+                         ("client", "/bin/true", "clients;long"), ("memcheck", "/bin/true", "valgrind;long"))
         self.given_build("asan", ("asan/a", "/bin/true", "unit"))
         self.given_build("tsan", ("tsan/a", "/bin/true", "unit"))
         self.given_build("fuzz", ("fuzz.a", "/bin/true", "fuzz"))
