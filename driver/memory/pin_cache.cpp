@@ -59,7 +59,7 @@ bool kernel_can_tell() noexcept {
 }
 
 /// The kernel's word on whether the pages are there and may be accessed that way; brings them in. A kernel
-/// that cannot tell leaves it to the pinning.
+/// that cannot tell leaves it to what the mapping said.
 Status check_access(std::uint64_t first, std::uint64_t bytes, board::DmaAccess access) {
   const int question = writes(access) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
   if (!kernel_can_tell() || ::madvise(reinterpret_cast<void*>(first), bytes, question) == 0) {
@@ -234,20 +234,29 @@ Status PinCache::add_segment(Pages pages, Wish wish) {
   }
 }
 
+/// Maps the pages for the board. Why that failed is asked afterwards, since a limit of locked memory is
+/// refused before anybody has looked at the pages, and what succeeds needs no second call of the kernel.
+Result<Iova> PinCache::map_pages(std::uint64_t first, std::uint64_t bytes, board::DmaAccess access) {
+  // The board reads what it is to write as well: a copy may begin or end inside a word.
+  Result<Iova> mapped = dma_.map(host_span(first, bytes),
+                                 writes(access) ? board::DmaAccess::read_write : board::DmaAccess::read);
+  if (mapped.ok()) {
+    return mapped;
+  }
+  if (Status accessible = check_access(first, bytes, access); !accessible.ok()) {
+    return std::move(accessible).error();
+  }
+  return mapped.error().code == ErrorCode::insufficient_permissions
+             ? not_accessible(first, bytes, writes(access), mapped.error().errno_value)
+             : std::move(mapped).error();
+}
+
 /// Makes the pages reachable; `iova` is where, afterwards.
 Status PinCache::map_segment(Pages pages, Wish wish, Iova& iova) {
   const std::uint64_t bytes = pages.end - pages.first;
   const bool writable = writes(wish.access);
-  if (Status accessible = check_access(pages.first, bytes, wish.access); !accessible.ok()) {
-    return accessible;
-  }
-  // The board reads what it is to write as well: a copy may begin or end inside a word.
-  Result<Iova> mapped = dma_.map(host_span(pages.first, bytes),
-                                 writable ? board::DmaAccess::read_write : board::DmaAccess::read);
+  Result<Iova> mapped = map_pages(pages.first, bytes, wish.access);
   if (!mapped.ok()) {
-    if (mapped.error().code == ErrorCode::insufficient_permissions) {
-      return not_accessible(pages.first, bytes, writable, mapped.error().errno_value);
-    }
     return std::move(mapped).error();
   }
   PageTarget target;
@@ -280,10 +289,7 @@ Status PinCache::widen_access(std::uint64_t first, Segment& segment) {
 /// Puts a second address of the pages, at which they may be written, in the place of the one they have.
 Status PinCache::map_for_writing(std::uint64_t first, Segment& segment) {
   const std::uint64_t bytes = segment.bytes;
-  if (Status accessible = check_access(first, bytes, board::DmaAccess::write); !accessible.ok()) {
-    return accessible;
-  }
-  Result<Iova> mapped = dma_.map(host_span(first, bytes), board::DmaAccess::read_write);
+  Result<Iova> mapped = map_pages(first, bytes, board::DmaAccess::read_write);
   if (!mapped.ok()) {
     return std::move(mapped).error();
   }

@@ -87,6 +87,7 @@ class PinCache {
   template <class Work>
   Status work_on(Segment& segment, const Work& work) DATUM_REQUIRES(mutex_);
   Status add_segment(Pages pages, Wish wish) DATUM_REQUIRES(mutex_);
+  Result<Iova> map_pages(std::uint64_t first, std::uint64_t bytes, board::DmaAccess access);
   Status map_segment(Pages pages, Wish wish, Iova& iova);
   Status widen_access(std::uint64_t first, Segment& segment) DATUM_REQUIRES(mutex_);
   Status map_for_writing(std::uint64_t first, Segment& segment);
