@@ -46,6 +46,7 @@ NOT_RUN = (
     ("docs/packages.md", r"(cd build/release && cpack|sudo apt install) .*", PACKAGE),
     ("docs/performance.md", r"scripts/fetch_peers", "downloads other drivers, for measurements alone"),
     ("docs/performance.md", r"build/release/bin/datum-bench \w+", "measures for minutes, on the release build; install.bench_command runs the program"),
+    ("docs/performance.md", r"scripts/profile-rtl", "builds a model of its own, and needs perf; lint.profile_rtl has how samples are counted"),
     ("docs/performance.md", r"build/dev/bin/datum_vfio_test .*", "is a unit test, which ctest runs by its own name"),
     ("docs/testing.md", r"scripts/prove( --check)?", "takes an hour; the tests prove.*, a block each"),
     ("docs/testing.md", r"scripts/synthesize( --\w+)?", "takes minutes; synthesize.sample, synthesize.faults, synthesize.all"),

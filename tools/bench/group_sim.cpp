@@ -2,13 +2,20 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tools/bench/groups.hpp"
+#include "tools/bench/micro_benchmark.hpp"
+#include "tools/bench/peer_driver.hpp"
 #include "tools/bench/session.hpp"
 
 namespace datum::bench {
@@ -77,29 +84,95 @@ RoundTrips make_round_trips(const Session& session, void* host, void* first, voi
   return trips;
 }
 
+/// Memory for round trips of 1 MiB.
+class TripMemory {
+ public:
+  explicit TripMemory(const Session& session)
+      : session_(session),
+        host_(session.allocate_host(mib)),
+        first_(session.allocate_device(mib)),
+        second_(session.allocate_device(mib)) {}
+
+  ~TripMemory() {
+    for (void* each : {host_, first_, second_}) {
+      session_.free(each);
+    }
+  }
+
+  TripMemory(const TripMemory&) = delete;
+  TripMemory& operator=(const TripMemory&) = delete;
+
+  [[nodiscard]] RoundTrips make_trips() const { return make_round_trips(session_, host_, first_, second_); }
+
+ private:
+  const Session& session_;
+  void* host_;
+  void* first_;
+  void* second_;
+};
+
+constexpr const char* clock_name = "simulated_clock_while_copying";
+
+Figure clock_figure(const RoundTrips& trips) {
+  const Spread cpu = judge_spread(trips.cpu_ns_per_cycle);
+  return {clock_name, 1e6 / cpu.median, "kHz", std::nullopt, Better::higher, std::nullopt, cpu.noisy};
+}
+
+/// How many times the processor time of `clock` a cycle takes on the board of another address.
+Figure slower(const char* name, const std::string& board, const Figure& clock, double goal) {
+  const std::optional<std::vector<Figure>> other = run_in_child("sim-clock", {{"DATUM_BOARDS", board}});
+  if (!other || other->empty()) {
+    throw Failure(fmt::format("the clock of {} could not be measured", board));
+  }
+  const Figure& measured = other->front();
+  return {name,         clock.value / measured.value, "ratio", goal, Better::lower,
+          std::nullopt, clock.noisy || measured.noisy};
+}
+
+/// A file that a waveform may be written to, and that is gone afterwards.
+class ScratchFile {
+ public:
+  ScratchFile()
+      : path_(std::filesystem::temp_directory_path() / fmt::format("datum-bench-{}.fst", ::getpid())) {}
+
+  ~ScratchFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
 }  // namespace
+
+std::vector<Figure> run_sim_clock_group() {
+  const Session session("rtl:");
+  const TripMemory memory(session);
+  return {clock_figure(memory.make_trips())};
+}
 
 std::vector<Figure> run_sim_group() {
   const Session session("rtl:");
   const double resident = resident_bytes();
-  void* host = session.allocate_host(mib);
-  void* first = session.allocate_device(mib);
-  void* second = session.allocate_device(mib);
-  const RoundTrips trips = make_round_trips(session, host, first, second);
+  const TripMemory memory(session);
+  const RoundTrips trips = memory.make_trips();
   const Spread wall = judge_spread(trips.wall_seconds);
-  const Spread cpu = judge_spread(trips.cpu_ns_per_cycle);
-
-  std::vector<Figure> figures{
-      {"round_trip_1m_wall", wall.median, "s", 10, Better::lower, std::nullopt, wall.noisy},
-      {"simulated_clock_while_copying", 1e6 / cpu.median, "kHz", std::nullopt, Better::higher,
-       Peer{310, "iDMA alone, 512 bit, Verilator 5.006"}, cpu.noisy},
-      {"idle_board_cpu", idle_cpu_percent(), "% of a core", 1, Better::lower, std::nullopt, false},
-      {"resident_after_3m_touched", (resident_bytes() - resident) / static_cast<double>(mib), "MiB", 32,
-       Better::lower, std::nullopt, false}};
-  session.free(host);
-  session.free(first);
-  session.free(second);
-  return figures;
+  Figure clock = clock_figure(trips);
+  clock.peer = Peer{310, "iDMA alone, 512 bit, Verilator 5.006"};
+  const ScratchFile waveform;
+  return {{"round_trip_1m_wall", wall.median, "s", 10, Better::lower, std::nullopt, wall.noisy},
+          clock,
+          slower("instrumented_over_fast", "rtl:instrumented", clock, 1.5),
+          slower("waveform_over_fast", "rtl:wave=" + waveform.path(), clock, 5),
+          {"idle_board_cpu", idle_cpu_percent(), "% of a core", 1, Better::lower, std::nullopt, false},
+          {"resident_after_3m_touched", (resident_bytes() - resident) / static_cast<double>(mib), "MiB", 32,
+           Better::lower, std::nullopt, false}};
 }
 
 }  // namespace datum::bench

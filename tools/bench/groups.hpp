@@ -26,5 +26,7 @@ std::vector<Figure> run_bare_mapping_group();
 std::vector<Figure> run_rtl_group();
 /// What the simulation costs the host.
 std::vector<Figure> run_sim_group();
+/// The simulated clock while copying, on the board of DATUM_BOARDS. A part of the sim group.
+std::vector<Figure> run_sim_clock_group();
 
 }  // namespace datum::bench

@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
       {"commands", datum::bench::run_commands_group},
       {"rtl", datum::bench::run_rtl_group},
       {"sim", datum::bench::run_sim_group},
+      {"sim-clock", datum::bench::run_sim_clock_group},
       {"vfio", datum::bench::run_vfio_group},
       {"bare-mapping", datum::bench::run_bare_mapping_group},
   };
@@ -34,7 +35,7 @@ int run(int argc, char** argv) {
   app.add_option(
          "GROUP", group,
          "memory, commands, rtl, sim or vfio; any-driver and start are parts of memory, any-recording of "
-         "commands, bare-mapping of vfio")
+         "commands, sim-clock of sim, bare-mapping of vfio")
       ->required()
       ->check(CLI::IsMember(groups));
   app.add_flag("--json", json, "print an array of objects instead of a table");
