@@ -63,6 +63,20 @@ class CheckSelfContained(unittest.TestCase):
         self.assertEqual(status, 0, output)
         self.assertIn("2 of 2 files name what they use", output)
 
+    def test_given_a_header_then_it_is_compiled_as_who_includes_it_is(self) -> None:
+        user = '#include "driver/needs.hpp"\nint one() { return needed; }\n'
+        self.tree.write("driver/needs.hpp", "#pragma once\nconstexpr int needed = FROM_THE_BUILD;\n")
+        commands = []
+        for name, text, options in (("driver/aaa.cpp", NAMES_WHAT_IT_USES, ""), ("driver/user.cpp", user, "-DFROM_THE_BUILD=1")):
+            file = self.tree.write(name, text)
+            line = f"{shutil.which('c++')} -I{self.tree.root} {options} -o out.o -c {file}"
+            commands.append({"directory": str(self.tree.root), "command": line, "file": str(file)})
+        self.tree.write("build/compile_commands.json", json.dumps(commands))
+        script = self.tree.root / "scripts/check_self_contained"
+        result = self.tree.run(sys.executable, "-B", str(script), str(Path(self.tree.root, "build")))
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertIn("3 of 3 files name what they use", result.stdout)
+
     def test_given_a_sample_then_only_so_many_are_compiled(self) -> None:
         sources = {f"driver/good{index}.cpp": NAMES_WHAT_IT_USES for index in range(4)}
         status, output = self.run_check(sources, "--sample", "2", "--seed", "7")
