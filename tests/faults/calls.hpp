@@ -19,5 +19,7 @@ struct Call {
 [[nodiscard]] std::span<const Call> calls_with_steps();
 /// More of them: of lists, images, events, handles and residency.
 [[nodiscard]] std::span<const Call> more_calls_with_steps();
+/// Those of the management interface, with steps or without.
+[[nodiscard]] std::span<const Call> management_calls();
 
 }  // namespace datum::test

@@ -80,5 +80,9 @@ INSTANTIATE_TEST_SUITE_P(MoreCalls, FaultSteps,
                          ::testing::ValuesIn(more_calls_with_steps().begin(), more_calls_with_steps().end()),
                          [](const auto& of) { return std::string(of.param.name); });
 
+INSTANTIATE_TEST_SUITE_P(Management, FaultSteps,
+                         ::testing::ValuesIn(management_calls().begin(), management_calls().end()),
+                         [](const auto& of) { return std::string(of.param.name); });
+
 }  // namespace
 }  // namespace datum::test
