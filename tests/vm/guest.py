@@ -120,6 +120,11 @@ class BoardServer:
     def runs(self) -> bool:
         return self._process is not None and self._process.poll() is None
 
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
             self._process.terminate()

@@ -16,6 +16,7 @@ int main(int count, char** arguments) {
                                    {"copy", scenario_copy},
                                    {"copy_until_lost", scenario_copy_until_lost},
                                    {"copy_for_ever", scenario_copy_for_ever},
+                                   {"copy_until_gone", scenario_copy_until_gone},
                                    {"copy_after_another", scenario_copy_after_another},
                                    {"locked_memory_used_up", scenario_locked_memory_used_up},
                                    {"six_mib_of_host_memory", scenario_six_mib_of_host_memory},

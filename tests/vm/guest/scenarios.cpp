@@ -136,6 +136,23 @@ int scenario_copy_for_ever() {
   return 1;
 }
 
+int scenario_copy_until_gone() {
+  SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
+  const World world;
+  const OwnedMemory to = world.host(mib);
+  const OwnedMemory from = allocate(MemoryKind::device, world.context, world.device, mib);
+  SCENARIO_REQUIRE(to.get() != nullptr && from.get() != nullptr);
+  say("ready");
+  ze_result_t answer = ZE_RESULT_SUCCESS;
+  while (answer == ZE_RESULT_SUCCESS) {
+    answer = world.copy(to.get(), from.get(), mib);
+  }
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, answer);
+  say(last_error_text());
+  SCENARIO_EXPECT(ZE_RESULT_ERROR_DEVICE_LOST, zeDeviceGetStatus(world.device));
+  return 0;
+}
+
 int scenario_copy_after_another() {
   SCENARIO_EXPECT(ZE_RESULT_SUCCESS, session().result);
   const World world;

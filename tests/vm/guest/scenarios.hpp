@@ -15,6 +15,8 @@ int scenario_copy();
 int scenario_copy_until_lost();
 /// Large copies into its memory without end.
 int scenario_copy_for_ever();
+/// Copies until the board is lost, says why, and ends.
+int scenario_copy_until_gone();
 /// Like scenario_copy, with memory beside it that nobody but itself may change.
 int scenario_copy_after_another();
 
