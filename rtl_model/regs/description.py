@@ -272,7 +272,7 @@ def read_layout(check: Checker, item: dict) -> Layout:
 
 
 def check_whole(check: Checker, blocks: tuple[Block, ...], enums: tuple[Enum, ...], layouts: tuple[Layout, ...],
-                bar0_bytes: int) -> None:
+                bar0_bytes: int, version: int) -> None:
     check.unique([b.name for b in blocks], "blocks")
     check.unique([r.name for b in blocks for r in b.registers], "registers")
     check.unique([e.name for e in enums], "enums")
@@ -283,6 +283,8 @@ def check_whole(check: Checker, blocks: tuple[Block, ...], enums: tuple[Enum, ..
                      f"blocks {before.name} and {after.name} overlap")
     for block in blocks:
         check.expect(block.base + block.stride * block.count <= bar0_bytes, f"block {block.name}: outside the BAR")
+    stated = [r.reset for b in blocks for r in b.registers if r.name == "VERSION" and r.reset is not None]
+    check.expect(all(reset == version for reset in stated), f"VERSION: its reset is not the device's version, {version:#x}")
     by_name = {e.name: e for e in enums}
     opcodes = {v.name for v in by_name["opcode"].values} if "opcode" in by_name else set()
     for where, item in ([(r.name, f) for b in blocks for r in b.registers for f in (r, *r.fields)] +
@@ -319,7 +321,7 @@ def parse(text: str) -> Description:
     blocks = tuple(read_block(check, b) for b in data["block"])
     enums = tuple(read_enum(check, e) for e in data.get("enum", []))
     layouts = tuple(read_layout(check, item) for item in data.get("layout", []))
-    check_whole(check, blocks, enums, layouts, device["bar0_bytes"])
+    check_whole(check, blocks, enums, layouts, device["bar0_bytes"], device["version_major"] << 16 | device["version_minor"])
     text_of_device = check.described(device, "device")
     if check.problems:
         raise DescriptionError("\n".join(check.problems))

@@ -136,6 +136,11 @@ class RefusedDescriptions(unittest.TestCase):
     def test_field_of_an_unknown_opcode(self):
         self.refuse('only = ["TWO"]', 'only = ["THREE"]', "no opcode 'THREE'")
 
+    def test_version_register_of_another_version(self):
+        beta = '{ name = "BETA", offset = 8, width = 64, access = "ro", reset = "hw"'
+        parse(SMALL.replace(beta, '{ name = "VERSION", offset = 8, width = 64, access = "ro", reset = 0x10000'))
+        self.refuse(beta, '{ name = "VERSION", offset = 8, width = 64, access = "ro", reset = 0x10001', "not the device's version, 0x10000")
+
     def test_word_outside_the_layout(self):
         self.refuse('"of_one", word = 1', '"of_one", word = 2', "outside 2 words")
 
