@@ -89,6 +89,9 @@ ze_result_t zeCommandListCreate(ze_context_handle_t hContext, ze_device_handle_t
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   auto* device = find<Device>(hDevice);
   if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");

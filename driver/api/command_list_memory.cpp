@@ -129,7 +129,9 @@ Status check_known_range(Context& context, const void* pointer, std::uint64_t by
                       fmt::format("{} belongs to an allocation of another context", fmt::ptr(pointer)));
   }
   const std::uint64_t offset = address - allocation->base;
-  if (offset > allocation->size_bytes || bytes > allocation->size_bytes - offset) {
+  // Imported memory is the application's own, and so may be what is behind it.
+  const bool ordinary_behind = allocation->kind == AllocationKind::host_imported;
+  if (!ordinary_behind && (offset > allocation->size_bytes || bytes > allocation->size_bytes - offset)) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at offset {} leave an allocation of {} bytes", bytes, offset,
                                   allocation->size_bytes));

@@ -82,6 +82,9 @@ ze_result_t find_place(ze_context_handle_t context, ze_device_handle_t device, P
   if (place.context == nullptr) {
     return refuse_handle(context, "hContext");
   }
+  if (const ze_result_t code = check_alive(*place.context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   place.device = find<Device>(device);
   if (place.device == nullptr) {
     return refuse_handle(device, "hDevice");

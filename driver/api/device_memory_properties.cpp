@@ -83,15 +83,15 @@ ze_result_t zeDeviceGetMemoryAccessProperties(ze_device_handle_t hDevice,
   }
   // Host and board reach host and shared memory at the same time, but the board's engines know no atomic
   // operation. A shared allocation lives in host memory, so every device of its context reaches it. System
-  // memory is legal in copies, yet only within the limits of pinning: that is less than the capability
-  // promises.
+  // memory is legal in every command, pinned or in pieces; not at the same time as the host uses it, since a
+  // piece is a copy.
   constexpr ze_memory_access_cap_flags_t concurrent =
       ZE_MEMORY_ACCESS_CAP_FLAG_RW | ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT;
   pMemAccessProperties->hostAllocCapabilities = concurrent;
   pMemAccessProperties->deviceAllocCapabilities = concurrent;
   pMemAccessProperties->sharedSingleDeviceAllocCapabilities = concurrent;
   pMemAccessProperties->sharedCrossDeviceAllocCapabilities = concurrent;
-  pMemAccessProperties->sharedSystemAllocCapabilities = 0;
+  pMemAccessProperties->sharedSystemAllocCapabilities = ZE_MEMORY_ACCESS_CAP_FLAG_RW;
   return ZE_RESULT_SUCCESS;
 }
 

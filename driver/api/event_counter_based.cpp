@@ -52,6 +52,9 @@ ze_result_t zeEventCounterBasedCreate(ze_context_handle_t hContext, ze_device_ha
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   auto* device = find<Device>(hDevice);
   if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");

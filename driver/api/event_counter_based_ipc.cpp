@@ -36,6 +36,9 @@ ze_result_t zeEventCounterBasedOpenIpcHandle(ze_context_handle_t hContext,
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (phEvent == nullptr) {
     return refuse_null_pointer("phEvent");
   }

@@ -65,6 +65,9 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t hContext, const ze_event_pool_
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (desc == nullptr) {
     return refuse_null_pointer("desc");
   }

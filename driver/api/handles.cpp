@@ -43,6 +43,11 @@ ze_result_t check_membership(const Context& context, const Device& device) noexc
   return context.has(device) ? ZE_RESULT_SUCCESS : refuse_foreign_device();
 }
 
+ze_result_t check_alive(Context& context) noexcept {
+  Status alive = context.alive();
+  return alive.ok() ? ZE_RESULT_SUCCESS : answer(alive);
+}
+
 ze_result_t refuse_null_pointer(std::string_view name) noexcept {
   return refuse_argument(ZE_RESULT_ERROR_INVALID_NULL_POINTER, name, " is null");
 }

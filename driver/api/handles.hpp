@@ -60,6 +60,8 @@ ze_result_t refuse_extension() noexcept;
 ze_result_t refuse_foreign_device() noexcept;
 /// SUCCESS, or what refuse_foreign_device says.
 ze_result_t check_membership(const Context& context, const Device& device) noexcept;
+/// SUCCESS, or DEVICE_LOST of a context whose board is lost or was reset under it: nothing can be made there.
+ze_result_t check_alive(Context& context) noexcept;
 /// INVALID_NULL_POINTER with the argument's name.
 ze_result_t refuse_null_pointer(std::string_view name) noexcept;
 

@@ -27,6 +27,9 @@ ze_result_t find_place(ze_context_handle_t hContext, ze_device_handle_t hDevice,
   if (creation.context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*creation.context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   creation.device = find<Device>(hDevice);
   return creation.device != nullptr ? ZE_RESULT_SUCCESS : refuse_handle(hDevice, "hDevice");
 }

@@ -69,6 +69,9 @@ ze_result_t get_handle(ze_context_handle_t hContext, const void* ptr, ze_ipc_mem
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (ptr == nullptr) {
     return refuse_null_pointer("ptr");
   }
@@ -138,6 +141,9 @@ ze_result_t zeMemOpenIpcHandle(ze_context_handle_t hContext, ze_device_handle_t 
   Context* context = find<Context>(hContext);
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
+  }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
   }
   Device* device = find<Device>(hDevice);
   if (device == nullptr) {

@@ -193,6 +193,9 @@ ze_result_t zeMemAllocDevice(ze_context_handle_t hContext, const ze_device_mem_a
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   Device* device = find<Device>(hDevice);
   if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");
@@ -240,6 +243,9 @@ ze_result_t zeMemAllocHost(ze_context_handle_t hContext, const ze_host_mem_alloc
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (host_desc == nullptr) {
     return refuse_null_pointer("host_desc");
   }
@@ -276,6 +282,9 @@ ze_result_t zeMemAllocShared(ze_context_handle_t hContext, const ze_device_mem_a
   Context* context = find<Context>(hContext);
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
+  }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
   }
   Device* device = hDevice != nullptr ? find<Device>(hDevice) : nullptr;
   if (hDevice != nullptr && device == nullptr) {

@@ -33,6 +33,9 @@ ze_result_t create_from_queue_descriptor(ze_context_handle_t hContext, ze_device
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   auto* device = find<Device>(hDevice);
   if (device == nullptr) {
     return refuse_handle(hDevice, "hDevice");

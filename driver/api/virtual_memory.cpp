@@ -86,6 +86,9 @@ ze_result_t zeVirtualMemReserve(ze_context_handle_t hContext, const void* pStart
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (pptr == nullptr) {
     return refuse_null_pointer("pptr");
   }
@@ -152,6 +155,9 @@ ze_result_t zeVirtualMemMap(ze_context_handle_t hContext, const void* ptr, size_
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   const auto* object = find<PhysicalMemory>(hPhysicalMemory);
   if (object == nullptr) {
     return refuse_handle(hPhysicalMemory, "hPhysicalMemory");
@@ -190,6 +196,9 @@ ze_result_t zeVirtualMemSetAccessAttribute(ze_context_handle_t hContext, const v
   Context* context = find<Context>(hContext);
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
+  }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
   }
   if (ptr == nullptr) {
     return refuse_null_pointer("ptr");

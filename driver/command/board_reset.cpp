@@ -29,6 +29,7 @@ Status RingScheduler::reset_board() {
   impl_->own->board_was_reset();
   if (reset) {
     board.begin_next_life();
+    board.hub().notify();  // who waits for something of the life before
   }
   return reset;
 }

@@ -97,11 +97,17 @@ Status CommandList::destroy() {
 }
 
 Status CommandList::close() {
+  if (Status alive = context_.alive(); !alive) {
+    return alive;
+  }
   closed_ = !immediate();
   return {};
 }
 
 Status CommandList::reset() {
+  if (Status alive = context_.alive(); !alive) {
+    return alive;
+  }
   recorded_.clear();
   named_.clear();
   closed_ = false;
@@ -114,6 +120,9 @@ Status CommandList::append(const CommandBody& body, Event* signal, std::span<Eve
 
 Status CommandList::append(std::span<const CommandBody> bodies, Event* signal,
                            std::span<Event* const> waits) {
+  if (Status alive = context_.alive(); !alive) {
+    return alive;
+  }
   if (closed_) {
     return make_error(ErrorCode::invalid_argument, "the command list is closed",
                       "reset it before recording anew");

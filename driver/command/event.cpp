@@ -54,6 +54,9 @@ Event::~Event() {
 
 Result<Event*> Event::create(EventPool& pool, std::uint32_t index, std::uint32_t signal_scope,
                              std::uint32_t wait_scope) {
+  if (Status alive = pool.context().alive(); !alive) {
+    return std::move(alive).error();
+  }
   EventMemory& memory = *pool.memory();
   if (index >= pool.count()) {
     return make_error(ErrorCode::invalid_argument,
@@ -179,6 +182,9 @@ Status Event::host_signal() {
   if (counter_based_) {
     return host_cannot_change();
   }
+  if (Status alive = context_.alive(); !alive) {
+    return alive;
+  }
   set_word(event_word::signalled);
   for (Device* device : devices()) {
     device->rings().host_changed_word();
@@ -189,6 +195,9 @@ Status Event::host_signal() {
 Status Event::host_reset() {
   if (counter_based_) {
     return host_cannot_change();
+  }
+  if (Status alive = context_.alive(); !alive) {
+    return alive;
   }
   set_word(event_word::cleared);
   if (has_debt_.load(std::memory_order_acquire)) {
@@ -263,10 +272,8 @@ Status Event::query() {
     }
     now = word();
     if (now == event_word::cleared) {
-      for (Device* device : devices()) {
-        if (device->board().is_lost()) {
-          return device->board().health();
-        }
+      if (Status alive = context_.alive(); !alive) {
+        return alive;
       }
     }
   }
@@ -275,12 +282,13 @@ Status Event::query() {
 
 Status Event::synchronize(std::uint64_t timeout_ns) {
   const std::vector<Device*>& all = devices();
+  // What a reset has taken is signalled by nobody any longer.
   const auto ready = [&] {
     if (word() != event_word::cleared) {
       return true;
     }
     serve();
-    return word() != event_word::cleared;
+    return word() != event_word::cleared || context_.outlived_by_board();
   };
   // The interrupts of one board wake the wait; words that other boards or processes write are looked at now
   // and then.
@@ -288,7 +296,9 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
   Status waited =
       all.front()->board().hub().wait(ready, timeout_ns, foreign ? limits::foreign_word_poll_ns : ~0ULL);
   if (waited) {
-    return outcome(word());
+    const std::uint64_t now = word();
+    return now == event_word::cleared && context_.outlived_by_board() ? Status{Context::lost_to_reset()}
+                                                                      : outcome(now);
   }
   return waited.error().code == ErrorCode::not_ready ? Status{not_signalled()} : waited;
 }

@@ -3,17 +3,38 @@
 #include "driver/command/command_queue.hpp"
 #include "driver/command/ring_scheduler.hpp"
 #include "driver/command/stream.hpp"
+#include "driver/object/context.hpp"
 #include "driver/object/device.hpp"
 
 namespace datum {
 
-Fence::Fence(CommandQueue& queue, bool signalled)
-    : device_(queue.submitter().device()),
-      stream_(queue.submitter().stream()),
-      position_(signalled ? 0 : never) {}
+Fence::State::State(CommandQueue& queue, bool signalled)
+    : device(queue.submitter().device()),
+      stream(queue.submitter().stream()),
+      position(signalled ? 0 : never) {}
+
+bool Fence::State::ended() const noexcept {
+  const std::uint64_t at = position.load(std::memory_order_acquire);
+  return at != never && stream->retired() >= at;
+}
+
+bool Fence::State::lost() const noexcept { return device.board().life() != stream->board_life(); }
+
+Status Fence::State::outcome() {
+  const std::uint64_t at = position.load(std::memory_order_acquire);
+  if (at == 0) {
+    return {};
+  }
+  Status now = at == never ? Status{make_error(ErrorCode::not_ready, "the fence is not signalled")}
+                           : device.rings().outcome(*stream, at);
+  return !now && now.error().code == ErrorCode::not_ready && lost() ? Status{Context::lost_to_reset()} : now;
+}
 
 Result<Fence*> Fence::create(CommandQueue& queue, bool signalled) {
-  std::unique_ptr<Fence> fence(new Fence(queue, signalled));
+  if (Status alive = queue.submitter().context().alive(); !alive) {
+    return std::move(alive).error();
+  }
+  std::unique_ptr<Fence> fence(new Fence(std::make_shared<State>(queue, signalled)));
   Result<HandleSlot*> handle = register_handle(ObjectType::fence, fence.get());
   if (!handle) {
     return std::move(handle).error();
@@ -28,48 +49,42 @@ void Fence::destroy() {
 }
 
 void Fence::arm(std::uint64_t position) {
-  position_.store(position, std::memory_order_release);
+  state_->position.store(position, std::memory_order_release);
   // The work may have ended already, and then no interrupt follows.
-  device_.board().hub().notify();
+  state_->device.board().hub().notify();
 }
 
 void Fence::reset() {
-  std::uint64_t position = position_.load(std::memory_order_acquire);
+  std::uint64_t position = state_->position.load(std::memory_order_acquire);
   // Work that is still on its way will signal the fence, which is unsignalled until then.
-  if (position != never && stream_->retired() >= position) {
-    position_.compare_exchange_strong(position, never, std::memory_order_acq_rel);
+  if (position != never && state_->stream->retired() >= position) {
+    state_->position.compare_exchange_strong(position, never, std::memory_order_acq_rel);
   }
-}
-
-Status Fence::outcome() {
-  const std::uint64_t position = position_.load(std::memory_order_acquire);
-  if (position == never) {
-    return make_error(ErrorCode::not_ready, "the fence is not signalled");
-  }
-  return position == 0 ? Status{} : device_.rings().outcome(*stream_, position);
 }
 
 Status Fence::query() {
-  device_.rings().serve();
-  Status now = outcome();
+  const std::shared_ptr<State> state = state_;
+  Device& device = state->device;
+  device.rings().serve();
+  Status now = state->outcome();
   if (!now && now.error().code == ErrorCode::not_ready) {
-    device_.board().function().relax();  // a polling loop has to let a stepped board run
-    if (device_.board().is_lost()) {
-      return device_.board().health();
+    device.board().function().relax();  // a polling loop has to let a stepped board run
+    if (device.board().is_lost()) {
+      return device.board().health();
     }
   }
   return now;
 }
 
 Status Fence::synchronize(std::uint64_t timeout_ns) {
-  Status waited = device_.board().hub().wait(
-      [this] {
-        device_.rings().serve();
-        const std::uint64_t position = position_.load(std::memory_order_acquire);
-        return position != never && stream_->retired() >= position;
+  const std::shared_ptr<State> state = state_;
+  Status waited = state->device.board().hub().wait(
+      [&state] {
+        state->device.rings().serve();
+        return state->ended() || state->lost();
       },
       timeout_ns);
-  return waited ? outcome() : waited;
+  return waited ? state->outcome() : waited;
 }
 
 }  // namespace datum

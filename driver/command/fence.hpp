@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <datum/base/result.hpp>
 
@@ -16,7 +17,8 @@ class Device;
 class Stream;
 
 /// A position in its queue's stream: signalled when the stream is retired up to there. The board knows
-/// nothing of it, so that it may be destroyed at any time. Thread safe.
+/// nothing of it, so that it may be destroyed at any time, also while threads wait for it: they keep what
+/// they look at. Thread safe.
 class Fence {
  public:
   static Result<Fence*> create(CommandQueue& queue, bool signalled);
@@ -30,19 +32,29 @@ class Fence {
   Status query();
   Status synchronize(std::uint64_t timeout_ns);
 
-  [[nodiscard]] const std::shared_ptr<Stream>& stream() const noexcept { return stream_; }
+  [[nodiscard]] const std::shared_ptr<Stream>& stream() const noexcept { return state_->stream; }
 
   [[nodiscard]] HandleSlot* handle() noexcept { return handle_; }
 
  private:
   static constexpr std::uint64_t never = ~0ULL;
 
-  explicit Fence(CommandQueue& queue, bool signalled);
-  Status outcome();
+  struct State {
+    State(CommandQueue& queue, bool signalled);
 
-  Device& device_;
-  std::shared_ptr<Stream> stream_;
-  std::atomic<std::uint64_t> position_;  ///< 0: signalled from the start; never: unsignalled
+    [[nodiscard]] bool ended() const noexcept;
+    /// The board was reset before the fence was signalled: nobody will.
+    [[nodiscard]] bool lost() const noexcept;
+    Status outcome();
+
+    Device& device;
+    std::shared_ptr<Stream> stream;
+    std::atomic<std::uint64_t> position;  ///< 0: signalled from the start; never: unsignalled
+  };
+
+  explicit Fence(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
+
+  std::shared_ptr<State> state_;
   HandleSlot* handle_ = nullptr;
 };
 

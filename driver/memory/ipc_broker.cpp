@@ -25,6 +25,7 @@
 
 #include "driver/device/host_clock.hpp"
 #include "driver/device/limits.hpp"
+#include "driver/memory/host_limits.hpp"
 
 namespace datum {
 namespace {
@@ -285,7 +286,7 @@ BrokerAddress IpcBroker::address() const noexcept { return impl_->address; }
 Result<UniqueFd> ask_ipc_broker(const BrokerAddress& address, const IpcToken& token) {
   const UniqueFd socket(private_fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
   if (!socket.valid()) {
-    return Error{ErrorCode::out_of_host_memory, errno, "no socket to ask for shared memory", {}};
+    return no_host_memory("there is no socket to ask its owner for shared memory", errno);
   }
   const timeval bound{static_cast<time_t>(limits::ipc_answer_ns / limits::ns_per_s),
                       static_cast<suseconds_t>(limits::ipc_answer_ns % limits::ns_per_s / limits::ns_per_us)};

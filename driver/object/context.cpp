@@ -137,6 +137,17 @@ Status Context::health() {
   return outlived_by_board() ? Status{lost_to_reset()} : Status{};
 }
 
+Status Context::alive() {
+  for (Device* device : devices_) {
+    if (device->board().is_lost()) {
+      if (Status health = device->board().health(); !health.ok()) {
+        return health;
+      }
+    }
+  }
+  return outlived_by_board() ? Status{lost_to_reset()} : Status{};
+}
+
 Error Context::lost_to_reset() {
   return make_error(ErrorCode::device_lost, "the board was reset after the context had been made",
                     "destroy the context and create it anew");
@@ -170,7 +181,9 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
   }
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::optional<Allocation> known = driver_.registry().find(address);
-  if (!known) {
+  const bool left = known && (!known->covers(address) || bytes > known->size_bytes - (address - known->base));
+  // What begins in imported memory and goes on behind it is the application's own all the same.
+  if (!known || (left && known->kind == AllocationKind::host_imported)) {
     if (driver_.window().overlaps(address, bytes)) {
       return make_error(
           ErrorCode::invalid_argument,
@@ -204,7 +217,7 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
     Status usable = virtual_space_->check_usable(device, address, bytes);
     return usable.ok() ? Result<Pin>(Pin{}) : std::move(usable).error();
   }
-  if (!known->covers(address) || bytes > known->size_bytes - (address - known->base)) {
+  if (left) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("{} bytes at {:#x} leave the allocation of {} bytes at {:#x}", bytes,
                                   address, known->size_bytes, known->base));

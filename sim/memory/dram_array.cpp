@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,8 +20,16 @@ namespace datum::sim {
 
 namespace {
 
-Error host_error(const char* what, int number) {
+Error host_error(std::string_view what, int number) {
   return Error{ErrorCode::out_of_host_memory, number, fmt::format("{}: {}", what, std::strerror(number)), {}};
+}
+
+/// `what` of so many bytes has no place in the address space of the process.
+Error no_place(std::string_view what, std::uint64_t bytes, int number) {
+  Error error = host_error(fmt::format("{} of {} bytes cannot be mapped", what, bytes), number);
+  error.hint =
+      "raise the limit of address space (ulimit -v), or choose less memory in the board's address (memory=)";
+  return error;
 }
 
 Result<UniqueFd> make_file(const std::string& name, std::uint64_t bytes) {
@@ -61,7 +70,7 @@ Result<DramArray> DramArray::create(std::uint64_t bytes) {
   }
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file->get(), 0);
   if (base == MAP_FAILED) {
-    return host_error("the board's DRAM cannot be mapped", errno);
+    return no_place("the board's DRAM", bytes, errno);
   }
   // A core dump or a child has no use for gigabytes of device memory.
   ::madvise(base, bytes, MADV_DONTDUMP);
@@ -177,7 +186,7 @@ Result<UniqueFd> DramArray::export_ranges(std::span<const board::DeviceRange> ra
   }
   void* base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file->get(), 0);
   if (base == MAP_FAILED) {
-    return host_error("device memory cannot be mapped for an export", errno);
+    return no_place("device memory for an export", bytes, errno);
   }
   Mapping mapping{base, bytes};
   ::madvise(base, bytes, MADV_DONTDUMP);

@@ -1,8 +1,11 @@
 // The board is reset through the management interface: what was made before is lost, and the device is there.
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <list>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <level_zero/zes_api.h>
 
@@ -149,6 +152,62 @@ TEST_F(DeviceReset, given_threads_that_submit_when_reset_at_any_moment_then_thei
     ASSERT_FALSE(HasFailure()) << "reset " << round;
   }
   expect_a_new_context_to_work();
+}
+
+TEST_F(DeviceReset, given_waits_for_what_nobody_will_do_when_reset_then_they_end_as_lost_within_a_moment) {
+  const OwnedEventPool pool = create_event_pool(context(), 2);
+  const OwnedEvent unsignalled = create_event(pool, 0);
+  const OwnedFence unsubmitted = create_fence(queue());
+  std::array<ze_result_t, 3> answers{};
+  std::vector<std::thread> waiting;
+  waiting.emplace_back([&] { answers[0] = zeEventHostSynchronize(unsignalled, UINT64_MAX); });
+  waiting.emplace_back([&] { answers[1] = zeEventHostSynchronize(unsignalled, patience_ns); });
+  waiting.emplace_back([&] { answers[2] = zeFenceHostSynchronize(unsubmitted, UINT64_MAX); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 1)) << last_error_text();
+  for (std::thread& each : waiting) {
+    each.join();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::nanoseconds(patience_ns / 2));
+  for (const ze_result_t answer : answers) {
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, answer);
+  }
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventQueryStatus(unsignalled));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeFenceQueryStatus(unsubmitted));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandQueueSynchronize(queue(), UINT64_MAX));
+}
+
+TEST_F(DeviceReset, given_a_context_that_a_reset_has_taken_when_used_then_everything_but_its_end_is_lost) {
+  const OwnedEventPool pool = create_event_pool(context(), 2);
+  const OwnedEvent event = create_event(pool, 0);
+  const OwnedList list = create_list(context(), device());
+  const OwnedMemory block = memory(MemoryKind::device, 4096);
+  ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 1)) << last_error_text();
+
+  void* pointer = nullptr;
+  for (const MemoryKind kind : {MemoryKind::device, MemoryKind::host, MemoryKind::shared}) {
+    EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, allocate_raw(kind, context(), device(), 4096, 0, &pointer));
+  }
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeVirtualMemReserve(context(), nullptr, 4096, &pointer));
+  ze_ipc_mem_handle_t handle{};
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeMemGetIpcHandle(context(), block.get(), &handle));
+  const ze_event_pool_desc_t pool_desc{ZE_STRUCTURE_TYPE_EVENT_POOL_DESC, nullptr, 0, 1};
+  ze_event_pool_handle_t no_pool = nullptr;
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventPoolCreate(context(), &pool_desc, 0, nullptr, &no_pool));
+  const ze_event_desc_t event_desc{ZE_STRUCTURE_TYPE_EVENT_DESC, nullptr, 1, 0, 0};
+  ze_event_handle_t no_event = nullptr;
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventCreate(pool, &event_desc, &no_event));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostSignal(event));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostReset(event));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListClose(list));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListReset(list));
+  ze_command_list_desc_t list_desc{};
+  list_desc.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC;
+  ze_command_list_handle_t no_list = nullptr;
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListCreate(context(), device(), &list_desc, &no_list));
+  EXPECT_NE(std::string::npos, last_error_text().find("reset")) << last_error_text();
 }
 
 TEST_F(DeviceReset, given_no_context_when_reset_then_no_force_is_needed) {

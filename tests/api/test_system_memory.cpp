@@ -2,8 +2,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 #include <datum/base/mapping.hpp>
 #include <datum/base/unique_fd.hpp>
@@ -222,6 +224,27 @@ TEST_F(SystemMemory, given_writable_memory_imported_read_only_when_the_board_wri
       import(first + 2 * page_bytes, 2 * page_bytes, ZE_HOST_MEM_ALLOC_FLAG_MEM_READ_ONLY);
   EXPECT_NE(ZE_RESULT_SUCCESS, copy_code(first + page_bytes, source.get(), 2 * page_bytes));
   EXPECT_TRUE(same_bytes(Bytes(2 * page_bytes, 4).data(), behind.get(), 2 * page_bytes));
+}
+
+TEST_F(SystemMemory,
+       given_imports_amid_other_memory_when_copies_begin_and_end_anywhere_then_all_of_it_is_used) {
+  constexpr std::size_t pages = 24;
+  const Mapping whole = map(pages * page_bytes);
+  auto* const bytes = reinterpret_cast<unsigned char*>(whole.data());
+  const OwnedMemory first = import(bytes + 4 * page_bytes, 8 * page_bytes);
+  const OwnedMemory second = import(bytes + 12 * page_bytes, 4 * page_bytes);
+  const OwnedMemory on_board = memory(MemoryKind::device, pages * page_bytes);
+  unsigned seed = 7;
+  // From the first import to behind it, over both, before it into it, over everything.
+  for (const auto& [begin, count] : {std::pair{9U, 8U}, {5U, 15U}, {2U, 4U}, {0U, 24U}, {13U, 5U}}) {
+    SCOPED_TRACE("pages from " + std::to_string(begin) + ", so many: " + std::to_string(count));
+    write_pattern(bytes, pages * page_bytes, ++seed);
+    const Bytes before(bytes, bytes + pages * page_bytes);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(on_board.get(), bytes + begin * page_bytes, count * page_bytes));
+    std::memset(bytes + begin * page_bytes, 0, count * page_bytes);
+    ASSERT_EQ(ZE_RESULT_SUCCESS, copy(bytes + begin * page_bytes, on_board.get(), count * page_bytes));
+    EXPECT_TRUE(same_bytes(before.data(), bytes, before.size()));
+  }
 }
 
 TEST_F(SystemMemory, given_memory_unmapped_before_its_release_when_released_then_nothing_breaks) {

@@ -371,6 +371,33 @@ TEST_F(WaitingTest,
   other.join();
 }
 
+TEST_F(WaitingTest,
+       given_a_thread_that_waits_for_a_fence_when_it_is_destroyed_then_the_wait_ends_with_the_work) {
+  Owned<EventPool> events = pool(1);
+  Owned<Event> gate = event(*events);
+  Owned<CommandQueue> on = queue();
+  Owned<CommandList> recorded = list();
+  Event* waits[] = {gate.get()};
+  ASSERT_TRUE(succeeded(recorded->append(fill(device_memory(4096), 4096, 1), nullptr, waits)));
+  ASSERT_TRUE(succeeded(recorded->close()));
+  Fence* fence = *Fence::create(*on, false);
+  ASSERT_TRUE(succeeded(run(*on, *recorded, fence)));
+  std::atomic<bool> waiting{false};
+  Status waited = make_error(ErrorCode::unknown, "nobody has waited");
+  std::thread other([&] {
+    waiting = true;
+    waited = fence->synchronize(patience_ns);
+  });
+  while (!waiting) {
+    std::this_thread::yield();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  fence->destroy();
+  ASSERT_TRUE(succeeded(gate->host_signal()));
+  other.join();
+  EXPECT_TRUE(succeeded(waited));
+}
+
 TEST_F(WaitingTest, given_threads_with_lists_of_their_own_when_all_copy_at_once_then_every_byte_is_right) {
   constexpr unsigned threads = 4;
   std::vector<std::thread> all;
