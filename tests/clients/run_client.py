@@ -54,6 +54,8 @@ ip link set cable up
 nsenter --net="$net" ip link set lo up
 nsenter --net="$net" ip addr add {SERVER}/24 dev cable
 nsenter --net="$net" ip link set cable up
+# The kernel tells a moment later that the cable is plugged in, and UCX looks once.
+until ip link show cable | grep -q 'state UP' && nsenter --net="$net" ip link show cable | grep -q 'state UP'; do sleep 0.05; done
 # A sysfs shows the network of whoever mounted it.
 enter() {{ unshare --mount bash -c 'mount -t sysfs sysfs "$0/sys" && exec chroot "$0" "$@"' "$root" "$@"; }}
 export -f enter
