@@ -80,6 +80,9 @@ ze_result_t zeCommandListCreateCloneExp(ze_command_list_handle_t hCommandList,
   if (source == nullptr) {
     return refuse_handle(hCommandList, "hCommandList");
   }
+  if (const ze_result_t code = check_alive(source->context()); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (phClonedCommandList == nullptr) {
     return refuse_null_pointer("phClonedCommandList");
   }

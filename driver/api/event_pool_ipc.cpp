@@ -35,6 +35,9 @@ ze_result_t zeEventPoolGetIpcHandle(ze_event_pool_handle_t hEventPool, ze_ipc_ev
   if (pool == nullptr) {
     return refuse_handle(hEventPool, "hEventPool");
   }
+  if (const ze_result_t code = check_alive(pool->context()); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   if (phIpc == nullptr) {
     return refuse_null_pointer("phIpc");
   }

@@ -61,8 +61,7 @@ ze_result_t zeFenceReset(ze_fence_handle_t hFence) {
   if (fence == nullptr) {
     return refuse_handle(hFence, "hFence");
   }
-  fence->reset();
-  return ZE_RESULT_SUCCESS;
+  return answer(fence->reset());
 }
 
 }  // namespace datum::api

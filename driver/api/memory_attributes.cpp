@@ -47,6 +47,9 @@ ze_result_t zeMemSetAtomicAccessAttributeExp(ze_context_handle_t hContext, ze_de
   if (context == nullptr) {
     return refuse_handle(hContext, "hContext");
   }
+  if (const ze_result_t code = check_alive(*context); code != ZE_RESULT_SUCCESS) {
+    return code;
+  }
   Device* device = hDevice != nullptr ? find<Device>(hDevice) : nullptr;
   if (hDevice != nullptr && device == nullptr) {
     return refuse_handle(hDevice, "hDevice");

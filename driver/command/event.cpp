@@ -282,13 +282,13 @@ Status Event::query() {
 
 Status Event::synchronize(std::uint64_t timeout_ns) {
   const std::vector<Device*>& all = devices();
-  // What a reset has taken is signalled by nobody any longer.
+  // Of a lost board, or one that was reset, nobody signals any longer.
   const auto ready = [&] {
     if (word() != event_word::cleared) {
       return true;
     }
     serve();
-    return word() != event_word::cleared || context_.outlived_by_board();
+    return word() != event_word::cleared || context_.is_lost();
   };
   // The interrupts of one board wake the wait; words that other boards or processes write are looked at now
   // and then.
@@ -297,8 +297,8 @@ Status Event::synchronize(std::uint64_t timeout_ns) {
       all.front()->board().hub().wait(ready, timeout_ns, foreign ? limits::foreign_word_poll_ns : ~0ULL);
   if (waited) {
     const std::uint64_t now = word();
-    return now == event_word::cleared && context_.outlived_by_board() ? Status{Context::lost_to_reset()}
-                                                                      : outcome(now);
+    Status alive = now == event_word::cleared ? context_.alive() : Status{};
+    return alive ? outcome(now) : alive;
   }
   return waited.error().code == ErrorCode::not_ready ? Status{not_signalled()} : waited;
 }

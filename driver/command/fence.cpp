@@ -18,7 +18,9 @@ bool Fence::State::ended() const noexcept {
   return at != never && stream->retired() >= at;
 }
 
-bool Fence::State::lost() const noexcept { return device.board().life() != stream->board_life(); }
+bool Fence::State::lost() const noexcept {
+  return device.board().is_lost() || device.board().life() != stream->board_life();
+}
 
 Status Fence::State::outcome() {
   const std::uint64_t at = position.load(std::memory_order_acquire);
@@ -27,7 +29,11 @@ Status Fence::State::outcome() {
   }
   Status now = at == never ? Status{make_error(ErrorCode::not_ready, "the fence is not signalled")}
                            : device.rings().outcome(*stream, at);
-  return !now && now.error().code == ErrorCode::not_ready && lost() ? Status{Context::lost_to_reset()} : now;
+  if (now || now.error().code != ErrorCode::not_ready || !lost()) {
+    return now;
+  }
+  Status health = device.board().health();
+  return health ? Status{Context::lost_to_reset()} : health;
 }
 
 Result<Fence*> Fence::create(CommandQueue& queue, bool signalled) {
@@ -54,12 +60,17 @@ void Fence::arm(std::uint64_t position) {
   state_->device.board().hub().notify();
 }
 
-void Fence::reset() {
+Status Fence::reset() {
+  if (state_->lost()) {
+    Status health = state_->device.board().health();
+    return health ? Status{Context::lost_to_reset()} : health;
+  }
   std::uint64_t position = state_->position.load(std::memory_order_acquire);
   // Work that is still on its way will signal the fence, which is unsignalled until then.
   if (position != never && state_->stream->retired() >= position) {
     state_->position.compare_exchange_strong(position, never, std::memory_order_acq_rel);
   }
+  return {};
 }
 
 Status Fence::query() {
@@ -69,9 +80,6 @@ Status Fence::query() {
   Status now = state->outcome();
   if (!now && now.error().code == ErrorCode::not_ready) {
     device.board().function().relax();  // a polling loop has to let a stepped board run
-    if (device.board().is_lost()) {
-      return device.board().health();
-    }
   }
   return now;
 }

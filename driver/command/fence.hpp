@@ -17,8 +17,8 @@ class Device;
 class Stream;
 
 /// A position in its queue's stream: signalled when the stream is retired up to there. The board knows
-/// nothing of it, so that it may be destroyed at any time, also while threads wait for it: they keep what
-/// they look at. Thread safe.
+/// nothing of it, so that it may be destroyed at any time, also under threads that already wait for it: they
+/// keep what they look at. Thread safe.
 class Fence {
  public:
   static Result<Fence*> create(CommandQueue& queue, bool signalled);
@@ -27,7 +27,7 @@ class Fence {
   /// Unsignalled from here on, until the stream is retired up to `position`.
   void arm(std::uint64_t position);
   /// Unsignalled from here on; work that is outstanding signals it all the same when it ends.
-  void reset();
+  Status reset();
   /// Success when signalled; not_ready; why the work failed.
   Status query();
   Status synchronize(std::uint64_t timeout_ns);
@@ -43,7 +43,7 @@ class Fence {
     State(CommandQueue& queue, bool signalled);
 
     [[nodiscard]] bool ended() const noexcept;
-    /// The board was reset before the fence was signalled: nobody will.
+    /// The board is lost, or was reset since: nobody signals what is not signalled yet.
     [[nodiscard]] bool lost() const noexcept;
     Status outcome();
 

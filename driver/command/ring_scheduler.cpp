@@ -88,7 +88,10 @@ Status RingScheduler::close_stream(Stream& stream) {
   UniqueLock lock(impl_->mutex);
   // What has ended and is still being let go of, by another thread, is waited for below.
   const bool outstanding = stream.completed_ != stream.submitted();
-  if (!ended && ended.error().code == ErrorCode::not_ready && outstanding) {
+  if (!outstanding && !ended && ended.error().code == ErrorCode::not_ready) {
+    ended = {};
+  }
+  if (!ended && ended.error().code == ErrorCode::not_ready) {
     if (!StreamFeeder::waits_for_destroyed_event(stream)) {
       return make_error(ErrorCode::handle_object_in_use, "the queue still has work outstanding",
                         "synchronise before destroying it");
@@ -154,7 +157,7 @@ Result<std::uint64_t> RingScheduler::submit(const std::shared_ptr<Stream>& strea
       return std::move(health).error();
     }
   }
-  if (stream->board_life() != impl_->device.board().life()) {
+  if (stream->board_life() != impl_->device.board().life() || stream->context().outlived_by_board()) {
     return Context::lost_to_reset();
   }
   if (stream->failed()) {

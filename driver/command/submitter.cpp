@@ -58,7 +58,7 @@ Result<std::uint64_t> Submitter::submit(std::span<const Batch> batches) {
 
 Status Submitter::synchronize(std::uint64_t timeout_ns) {
   Status waited = device_.rings().wait(*stream_, stream_->submitted(), timeout_ns);
-  return waited && context().outlived_by_board() ? Status{Context::lost_to_reset()} : waited;
+  return waited ? context().alive() : waited;
 }
 
 Status Submitter::close() {

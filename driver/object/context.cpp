@@ -137,6 +137,12 @@ Status Context::health() {
   return outlived_by_board() ? Status{lost_to_reset()} : Status{};
 }
 
+bool Context::is_lost() const noexcept {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](Device* device) { return device->board().is_lost(); }) ||
+         outlived_by_board();
+}
+
 Status Context::alive() {
   for (Device* device : devices_) {
     if (device->board().is_lost()) {
@@ -181,6 +187,10 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
   }
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
   const std::optional<Allocation> known = driver_.registry().find(address);
+  if (known && known->context != this) {
+    return make_error(ErrorCode::invalid_argument,
+                      fmt::format("the memory at {:#x} belongs to another context", address));
+  }
   const bool left = known && (!known->covers(address) || bytes > known->size_bytes - (address - known->base));
   // What begins in imported memory and goes on behind it is the application's own all the same.
   if (!known || (left && known->kind == AllocationKind::host_imported)) {
@@ -202,10 +212,6 @@ Result<Pin> Context::make_accessible(Device& device, const void* pointer, std::u
       return std::move(token).error();
     }
     return Pin{&pins, *token};
-  }
-  if (known->context != this) {
-    return make_error(ErrorCode::invalid_argument,
-                      fmt::format("the memory at {:#x} belongs to another context", address));
   }
   if (known->kind == AllocationKind::virtual_reservation) {
     for (const VirtualPiece& piece : virtual_space_->not_seen_by(device, {address, bytes})) {

@@ -76,6 +76,8 @@ class Context {
   [[nodiscard]] bool has(const Device& device) const noexcept;
   [[nodiscard]] AddressSpace& space(const Device& device) noexcept;  ///< `device` is one of devices()
 
+  /// A board of the context is lost, or was reset under it. No board access.
+  [[nodiscard]] bool is_lost() const noexcept;
   /// device_lost: a board of the context is lost, or was reset under it. No board access while all is well.
   Status alive();
   /// Board::life() of the device's board when the context was made: in a later life it is of no use.

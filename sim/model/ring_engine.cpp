@@ -51,6 +51,7 @@ void RingEngine::reset() noexcept {
   busy_ = {};
   park_recheck_ns_ = default_park_recheck_ns;
   next_ = 0;
+  turns_taken_ = 0;
 }
 
 bool RingEngine::due(unsigned number) const noexcept {
@@ -89,7 +90,10 @@ void RingEngine::run(std::uint64_t cycles) {
     } else {
       ++idle_in_a_row;
     }
-    const bool again = goes_on && number == next_ && turns_taken_ < rings_[number].extra_turns;
+    if (number != next_) {
+      turns_taken_ = 0;  // those were another ring's
+    }
+    const bool again = goes_on && turns_taken_ < rings_[number].extra_turns;
     turns_taken_ = again ? turns_taken_ + 1 : 0;
     next_ = again ? number : (number + 1) % ring_count;
   }

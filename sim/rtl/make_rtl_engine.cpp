@@ -49,7 +49,9 @@ Result<std::unique_ptr<Engine>> make_rtl_engine(const EngineSurroundings& surrou
   if (auto status = check_writable(waveform_file_option, surroundings.options.waveform.file); !status) {
     return std::move(status).error();
   }
-  if (!surroundings.options.waveform.file.empty()) {
+  const WaveformOptions& waveform = surroundings.options.waveform;
+  // One that would write no other file leaves those beside it alone.
+  if (!waveform.file.empty() && (windows_of(waveform) > 1 || waveform.last_cycles)) {
     remove_earlier_files(surroundings.options.waveform.file);
   }
   if (auto status = check_writable("coverage", surroundings.options.coverage_file); !status) {

@@ -160,6 +160,8 @@ TEST_F(Device, given_memory_access_properties_when_asked_then_the_required_capab
   EXPECT_NE(0U, found.hostAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW);
   EXPECT_NE(0U, found.deviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW);
   EXPECT_NE(0U, found.sharedSingleDeviceAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW);
+  EXPECT_EQ(ZE_MEMORY_ACCESS_CAP_FLAG_RW, found.sharedSystemAllocCapabilities)
+      << "every command takes it, but not while the host uses it";
   EXPECT_EQ(0U, found.hostAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC)
       << "the board has no atomic operations";
 }

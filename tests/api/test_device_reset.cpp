@@ -101,7 +101,7 @@ class Submitter {
   Submitter& operator=(const Submitter&) = delete;
 
   void wait_for_copies(int count) const {
-    while (done_.load() < count) {
+    while (done_.load() < count && !ended_.load()) {
       std::this_thread::yield();
     }
   }
@@ -122,11 +122,13 @@ class Submitter {
       }
     }
     sentence_ = last_error_text();
+    ended_ = true;
   }
 
   OwnedQueue queue_;
   OwnedList list_;
   std::atomic<int> done_ = 0;
+  std::atomic<bool> ended_ = false;
   ze_result_t answer_ = ZE_RESULT_SUCCESS;
   std::string sentence_;
   std::thread thread_;
@@ -183,6 +185,7 @@ TEST_F(DeviceReset, given_a_context_that_a_reset_has_taken_when_used_then_everyt
   const OwnedEvent event = create_event(pool, 0);
   const OwnedList list = create_list(context(), device());
   const OwnedMemory block = memory(MemoryKind::device, 4096);
+  const OwnedFence fence = create_fence(queue());
   ASSERT_EQ(ZE_RESULT_SUCCESS, zesDeviceReset(managed_, 1)) << last_error_text();
 
   void* pointer = nullptr;
@@ -200,6 +203,7 @@ TEST_F(DeviceReset, given_a_context_that_a_reset_has_taken_when_used_then_everyt
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventCreate(pool, &event_desc, &no_event));
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostSignal(event));
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeEventHostReset(event));
+  EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeFenceReset(fence));
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListAppendBarrier(list, nullptr, 0, nullptr));
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListClose(list));
   EXPECT_EQ(ZE_RESULT_ERROR_DEVICE_LOST, zeCommandListReset(list));

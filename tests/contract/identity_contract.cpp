@@ -90,7 +90,9 @@ TEST_P(IdentityContract, read_only_registers_ignore_writes_and_holes_read_zero) 
 TEST_P(IdentityContract, every_register_has_its_reset_value) {
   auto& registers = driver().registers();
   for (const auto& info : hw::register_table) {
-    if (info.reset_by_hardware || info.access == hw::Access::wo || info.block == "perf") {
+    // The timing is that of the board's own memory.
+    const bool of_the_memory = info.name.starts_with("MC_TIMING");
+    if (info.reset_by_hardware || info.access == hw::Access::wo || info.block == "perf" || of_the_memory) {
       continue;
     }
     for (const std::uint32_t index : {0U, info.count - 1U}) {

@@ -95,7 +95,7 @@ class TripMemory {
 
   ~TripMemory() {
     for (void* each : {host_, first_, second_}) {
-      session_.free(each);
+      static_cast<void>(zeMemFree(session_.context(), each));  // on a lost board that has nobody to tell
     }
   }
 

@@ -60,7 +60,7 @@ TEST_F(AllocationTest,
       ASSERT_TRUE(run(*on, *recorded, fence.get()).ok());
       ASSERT_TRUE(on->synchronize(patience_ns).ok());
       ASSERT_TRUE(fence->synchronize(patience_ns).ok());
-      fence->reset();
+      ASSERT_TRUE(succeeded(fence->reset()));
       ASSERT_TRUE(recorded->reset().ok());
     }
   };

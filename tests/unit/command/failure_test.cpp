@@ -224,6 +224,8 @@ TEST_F(FailureTest, given_a_board_that_is_lost_when_anything_is_waited_for_then_
   Owned<Event> done = event(*events, 1);
   Owned<CommandQueue> on = queue();
   Owned<Fence> fence(*Fence::create(*on, false));
+  Owned<CommandQueue> idle = queue();
+  Owned<Fence> unsubmitted(*Fence::create(*idle, false));
   Owned<CommandList> recorded = list();
   Event* waits[] = {gate.get()};
   ASSERT_TRUE(succeeded(recorded->append(fill(source_, 4096, 1), done.get(), waits)));
@@ -235,8 +237,13 @@ TEST_F(FailureTest, given_a_board_that_is_lost_when_anything_is_waited_for_then_
   });
   EXPECT_EQ(code(on->synchronize(~0ULL)), ErrorCode::device_lost);
   puller.join();
-  EXPECT_EQ(code(done->synchronize(~0ULL)), ErrorCode::device_lost);
-  EXPECT_EQ(code(fence->synchronize(~0ULL)), ErrorCode::device_lost);
+  for (const std::uint64_t time_out_ns : {std::uint64_t{0}, std::uint64_t{1'000'000}, ~std::uint64_t{0}}) {
+    EXPECT_EQ(code(done->synchronize(time_out_ns)), ErrorCode::device_lost);
+    EXPECT_EQ(code(gate->synchronize(time_out_ns)), ErrorCode::device_lost) << "nobody signals it";
+    EXPECT_EQ(code(fence->synchronize(time_out_ns)), ErrorCode::device_lost);
+    EXPECT_EQ(code(unsubmitted->synchronize(time_out_ns)), ErrorCode::device_lost);
+    EXPECT_EQ(code(idle->synchronize(time_out_ns)), ErrorCode::device_lost);
+  }
   EXPECT_EQ(code(done->query()), ErrorCode::device_lost);
   EXPECT_EQ(code(run(*on, *recorded)), ErrorCode::device_lost);
 }

@@ -126,7 +126,7 @@ TEST_F(WaitingTest, given_fences_when_work_ends_then_they_are_signalled_until_th
   ASSERT_TRUE(succeeded(gate->host_signal()));
   EXPECT_TRUE(succeeded(fence->synchronize(patience_ns)));
   EXPECT_TRUE(succeeded(fence->query()));
-  fence->reset();
+  EXPECT_TRUE(succeeded(fence->reset()));
   EXPECT_EQ(code(fence->query()), ErrorCode::not_ready);
 }
 
