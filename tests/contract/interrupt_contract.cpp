@@ -185,7 +185,7 @@ TEST_P(InterruptContract, the_callers_descriptor_wakes_the_wait_and_is_not_consu
 
 TEST_P(InterruptContract, another_thread_can_wake_a_wait) {
   const UniqueFd wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-  std::thread other([&] {
+  std::jthread other([&] {  // which a board that fails must not leave behind
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const std::uint64_t one = 1;
     EXPECT_EQ(::write(wake.get(), &one, sizeof one), 8);
@@ -199,7 +199,6 @@ TEST_P(InterruptContract, another_thread_can_wake_a_wait) {
     ASSERT_EQ(*outcome, board::WaitOutcome::quiescent);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  other.join();
 }
 
 TEST_P(InterruptContract, a_descriptor_without_the_flag_raises_nothing) {
