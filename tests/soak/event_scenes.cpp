@@ -81,13 +81,14 @@ void play_repeated_list(Stage& stage) {
 
 void play_objects(Stage& stage) {
   const std::size_t count = stage.random.between(1, 10);
+  // In the order in which they may end, backwards, also when a board is reset amid this.
+  const Context context = make_context(stage.site.driver);
+  const Site site{stage.site.driver, stage.site.device, context};
+  const Pool pool = make_pool(site, 16, stage.random.one_in(2) ? ZE_EVENT_POOL_FLAG_IPC : 0);
   std::vector<Queue> queues;
   std::vector<List> lists;
   std::vector<Fence> fences;
   std::vector<Event> events;
-  const Context context = make_context(stage.site.driver);
-  const Site site{stage.site.driver, stage.site.device, context};
-  const Pool pool = make_pool(site, 16, stage.random.one_in(2) ? ZE_EVENT_POOL_FLAG_IPC : 0);
   for (std::uint32_t i = 0; i < count; ++i) {
     queues.push_back(make_queue(site));
     lists.push_back(stage.random.one_in(2) ? make_list(site)
@@ -95,12 +96,7 @@ void play_objects(Stage& stage) {
     fences.push_back(make_fence(queues.back()));
     events.push_back(make_event(pool, i));
   }
-  Block block(site, test::MemoryKind::device, stage.draw_size());
-  // What belongs to an object or a context ends before it.
-  fences.clear();
-  queues.clear();
-  lists.clear();
-  events.clear();
+  const Block block(site, test::MemoryKind::device, stage.draw_size());
 }
 
 void play_refusals(Stage& stage) {
